@@ -1,0 +1,221 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ * The one boundary between FSBML's C++ core and its C callers (the MCA shim, tests, tools).
+ *
+ * Plain data and opaque handles only; no Open MPI type, no C++ type. Every function is noexcept:
+ * those that return int return 0 (or a count) on success and a negative errno on failure
+ * (-ENOMEM, -EINVAL, -EBADMSG, ...). Times are nanoseconds, sizes bytes, per-byte gaps ns/byte.
+ * Nothing in here reads a clock: "now" is always an argument.
+ */
+#ifndef FSBML_CORE_H
+#define FSBML_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#    define FSBML_NOEXCEPT noexcept
+extern "C" {
+#else
+#    define FSBML_NOEXCEPT
+#endif
+
+/** Most rails that one process can have in use; rail sets are bit masks of this width. */
+#define FSBML_MAX_RAILS 32
+/** Most bytes in a rail's name or key, the terminating zero included. */
+#define FSBML_NAME_MAX 64
+/** Most bytes in a reason that a person reads, the terminating zero included. */
+#define FSBML_REASON_MAX 160
+
+/* ---------------------------------------------------------------- logging */
+
+/** Receives one line of text without a newline; level as opal_output_verbose has it (lower = more important). */
+typedef void (*fsbml_log_fn_t)(void *context, int level, const char *line);
+
+/** Sets where the core's log lines go; NULL drops them. Not thread-safe: call at set-up. */
+void fsbml_log_set(fsbml_log_fn_t fn, void *context, int max_level) FSBML_NOEXCEPT;
+
+/* ------------------------------------------------------------------ model */
+
+/** LogGP parameters of a rail (Alexandrov et al. 1995; thesis 2.2 and 3.2). */
+typedef struct fsbml_loggp_t {
+    double L_ns;           /**< latency without overhead */
+    double o_s_ns;         /**< CPU overhead of the sender, per message */
+    double o_r_ns;         /**< CPU overhead of the receiver, per message */
+    double g_ns;           /**< gap per message */
+    double G_ns_per_byte;  /**< gap per byte */
+} fsbml_loggp_t;
+
+/** True if every member is finite and in the range that the scheduler can represent. */
+bool fsbml_loggp_valid(const fsbml_loggp_t *p) FSBML_NOEXCEPT;
+
+/**
+ * Smallest fragment that still uses every given rail well: the message gap and the sender's overhead
+ * cost at most `loss` (e.g. 0.02) of the time that the bytes take; a power of two, clamped to [min, max].
+ */
+size_t fsbml_quantum(const fsbml_loggp_t *params, size_t n_rails, double loss, size_t min, size_t max) FSBML_NOEXCEPT;
+
+/* -------------------------------------------------------------- scheduler */
+
+/** Rule by which a rail is chosen. */
+typedef enum fsbml_policy_t {
+    FSBML_POLICY_ARRIVAL = 0,    /**< least arrival time (DESIGN 2): the default */
+    FSBML_POLICY_THESIS = 1,     /**< least 2o + L + max(VFT, now) (thesis 4.4.8) */
+    FSBML_POLICY_ROUNDROBIN = 2, /**< next rail of the set in turn */
+    FSBML_POLICY_SINGLE = 3,     /**< always the rail with the least g + G (s-1) at 64 KiB; ties: lower index */
+} fsbml_policy_t;
+
+typedef struct fsbml_sched_t fsbml_sched_t;
+
+/** Counters of one rail. */
+typedef struct fsbml_rail_counters_t {
+    uint64_t messages;
+    uint64_t bytes;
+    uint64_t busy_ns;      /**< sum of the charges */
+} fsbml_rail_counters_t;
+
+/**
+ * A scheduler over n_rails rails (1..FSBML_MAX_RAILS), all unmeasured. One per process: a rail's state is
+ * shared by all destinations (thesis 4.4.6). NULL with errno set on failure.
+ */
+fsbml_sched_t *fsbml_sched_create(size_t n_rails, fsbml_policy_t policy) FSBML_NOEXCEPT;
+void fsbml_sched_destroy(fsbml_sched_t *s) FSBML_NOEXCEPT;
+
+/** Gives a rail its parameters (set-up; may be repeated while others schedule). -EINVAL: bad rail or parameters. */
+int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p) FSBML_NOEXCEPT;
+
+/**
+ * Chooses the rail for a message of `bytes` bytes among the rails in the bit mask `rails`. Does not charge it.
+ * Lock-free, any thread. `now_ns` never runs back per thread. Rails without a model are chosen only when no rail
+ * of the mask has one (then: the lowest index). Equal arrivals: the lowest index. Returns -1 iff the mask is empty.
+ */
+int fsbml_sched_choose(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails) FSBML_NOEXCEPT;
+
+/**
+ * Accounts a message that has been given to a rail: VFT = max(VFT, now) + max(g + G (s-1), one tick).
+ * Lock-free, any thread; no charge is ever lost.
+ */
+void fsbml_sched_charge(fsbml_sched_t *s, size_t rail, uint64_t now_ns, size_t bytes) FSBML_NOEXCEPT;
+
+/** Predicted delivery after now_ns of a message of `bytes` bytes on `rail`, in ns (arrival - now). */
+uint64_t fsbml_sched_predict(const fsbml_sched_t *s, size_t rail, uint64_t now_ns, size_t bytes) FSBML_NOEXCEPT;
+/** VFT - now in ns, 0 when the rail is idle. */
+uint64_t fsbml_sched_backlog(const fsbml_sched_t *s, size_t rail, uint64_t now_ns) FSBML_NOEXCEPT;
+void fsbml_sched_counters(const fsbml_sched_t *s, size_t rail, fsbml_rail_counters_t *out) FSBML_NOEXCEPT;
+
+/* ------------------------------------------------------------ calibration */
+
+/** What the calibration may do; the defaults are the thesis' (3.4.3) but for the budget, which it did not have. */
+typedef struct fsbml_calib_config_t {
+    uint32_t packets;        /**< n of PRTT(n,d,s); 2..1024, default 16 */
+    uint32_t size_step;      /**< bytes between two sizes; default 2048 */
+    uint32_t small_size;     /**< s of the PRTT with delay; default 1 */
+    uint32_t samples;        /**< wanted repetitions of each PRTT; default 9 */
+    uint64_t budget_ns;      /**< for all rails together; default 300 ms */
+    uint64_t seed;           /**< of the order of the rounds */
+} fsbml_calib_config_t;
+
+/** One PRTT to run: n messages of `bytes` bytes with delay_ns of computation between two, one message back. */
+typedef struct fsbml_probe_t {
+    uint32_t rail;
+    uint32_t packets;
+    uint32_t bytes;
+    uint64_t delay_ns;
+    uint32_t id;             /**< the core's own, returned with the report */
+    bool warm_up;            /**< not a sample */
+} fsbml_probe_t;
+
+/** What came out for one rail. */
+typedef struct fsbml_fit_t {
+    bool valid;
+    fsbml_loggp_t params;
+    double residual;         /**< median |measured - fitted| / fitted of the g,G line */
+    uint32_t probes;         /**< samples used */
+    char reason[FSBML_REASON_MAX]; /**< why it is not valid, or a warning; "" if there is none */
+} fsbml_fit_t;
+
+typedef struct fsbml_calib_t fsbml_calib_t;
+
+/**
+ * Plans and evaluates the PRTT benchmark over n_rails rails, max_bytes[i] being the largest probe that rail i can
+ * carry. It does no communication: the caller asks for the next probe, runs it, reports the time.
+ */
+fsbml_calib_t *fsbml_calib_create(const fsbml_calib_config_t *c, size_t n_rails, const uint32_t *max_bytes)
+    FSBML_NOEXCEPT;
+void fsbml_calib_destroy(fsbml_calib_t *c) FSBML_NOEXCEPT;
+
+/**
+ * The next probe, given the time since the calibration began. Returns 1 and fills *out, or 0 when it is finished
+ * (samples complete, or the budget does not hold one more probe).
+ */
+int fsbml_calib_next(fsbml_calib_t *c, uint64_t elapsed_ns, fsbml_probe_t *out) FSBML_NOEXCEPT;
+/** Reports a probe's time. */
+int fsbml_calib_report(fsbml_calib_t *c, const fsbml_probe_t *probe, uint64_t prtt_ns) FSBML_NOEXCEPT;
+/** Takes a rail out of the plan, e.g. because a probe was not answered in time; `reason` ends up in the fit. */
+int fsbml_calib_fail(fsbml_calib_t *c, size_t rail, const char *reason) FSBML_NOEXCEPT;
+/** Evaluates one rail (thesis 3.2.3): median of each PRTT, line for g and G, then o, then L. */
+int fsbml_calib_fit(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *out) FSBML_NOEXCEPT;
+
+/* --------------------------------------------------- the table on the wire */
+
+/** One rail of the table that the measuring pair gives to all processes. */
+typedef struct fsbml_table_rail_t {
+    char key[FSBML_NAME_MAX];   /**< what names the same rail on every node, e.g. "tcp:10.71.1.0/24" */
+    char name[FSBML_NAME_MAX];  /**< what a person calls it on the measuring node, e.g. "eth1" */
+    fsbml_fit_t fit;
+} fsbml_table_rail_t;
+
+typedef struct fsbml_table_t {
+    uint32_t n_rails;
+    uint32_t pair[2];           /**< ranks that measured */
+    uint64_t duration_ns;       /**< of the calibration */
+    char reason[FSBML_REASON_MAX]; /**< why there is no measurement, "" if there is one */
+    fsbml_table_rail_t rail[FSBML_MAX_RAILS];
+} fsbml_table_t;
+
+/** Most bytes that fsbml_table_pack writes. */
+size_t fsbml_table_packed_max(void) FSBML_NOEXCEPT;
+/** Packs into buf (little endian, versioned, CRC-32); returns the length or -ENOSPC / -EINVAL. */
+long fsbml_table_pack(const fsbml_table_t *t, void *buf, size_t len) FSBML_NOEXCEPT;
+/** Unpacks and checks everything; -EBADMSG for a malformed record, -EPROTO for another version. *t is then unchanged. */
+int fsbml_table_unpack(fsbml_table_t *t, const void *buf, size_t len) FSBML_NOEXCEPT;
+/** Writes the table for people (one line a rail) into buf as snprintf does. */
+int fsbml_table_text(const fsbml_table_t *t, char *buf, size_t len) FSBML_NOEXCEPT;
+
+/** What each process tells all others before the first message (modex). */
+typedef struct fsbml_hello_t {
+    uint32_t n_rails;                    /**< rails of this process, self excluded */
+    uint32_t params_digest;              /**< of the parameters that must agree, see fsbml_digest() */
+    char node[FSBML_NAME_MAX];           /**< host name */
+    struct {
+        uint32_t exclusivity;
+        char key[FSBML_NAME_MAX];
+    } rail[FSBML_MAX_RAILS];
+} fsbml_hello_t;
+
+size_t fsbml_hello_packed_max(void) FSBML_NOEXCEPT;
+long fsbml_hello_pack(const fsbml_hello_t *h, void *buf, size_t len) FSBML_NOEXCEPT;
+int fsbml_hello_unpack(fsbml_hello_t *h, const void *buf, size_t len) FSBML_NOEXCEPT;
+
+/** FNV-1a of a text such as "packets=16;step=2048": equal on two processes iff their parameters agree. */
+uint32_t fsbml_digest(const char *text) FSBML_NOEXCEPT;
+
+/* ----------------------------------------------------------- small parsers */
+
+/** Parses a policy's name; -EINVAL if there is no such policy. */
+int fsbml_policy_parse(const char *text, fsbml_policy_t *out) FSBML_NOEXCEPT;
+const char *fsbml_policy_name(fsbml_policy_t p) FSBML_NOEXCEPT;
+/** "arrival, thesis, roundrobin, single", for messages. */
+const char *fsbml_policy_list(void) FSBML_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FSBML_CORE_H */

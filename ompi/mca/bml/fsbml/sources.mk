@@ -1,0 +1,38 @@
+# The component's files, named once for both builds: inside an Open MPI tree and on its own.
+# Paths are relative to this folder.
+
+fsbml_core_sources = \
+	core/fsbml_core.h \
+	core/c_api.cpp \
+	core/fixed.hpp \
+	core/log.hpp core/log.cpp \
+	core/loggp.hpp core/loggp.cpp \
+	core/loggp_fit.hpp core/loggp_fit.cpp \
+	core/policy.hpp core/policy.cpp \
+	core/prtt.hpp core/prtt.cpp \
+	core/rail.hpp \
+	core/stats.hpp core/stats.cpp \
+	core/table.hpp core/table.cpp \
+	core/vft_scheduler.hpp core/vft_scheduler.cpp \
+	core/wire.hpp
+
+fsbml_shim_sources = \
+	bml_fsbml.h \
+	bml_fsbml_compat.h \
+	bml_fsbml_hooks.h \
+	bml_fsbml.c \
+	bml_fsbml_btl.c \
+	bml_fsbml_calibrate.c \
+	bml_fsbml_component.c \
+	bml_fsbml_endpoint.c \
+	bml_fsbml_params.c \
+	bml_fsbml_proof.c \
+	bml_fsbml_rails.c \
+	bml_fsbml_recv.c \
+	bml_fsbml_table.c
+
+# One of the two, by what the headers offer (configure.m4).
+fsbml_hooks_stock_sources = bml_fsbml_hooks_stock.c
+fsbml_hooks_patched_sources = bml_fsbml_hooks_patched.c
+
+fsbml_help = help-mca-bml-fsbml.txt

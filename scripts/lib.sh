@@ -1,0 +1,64 @@
+# What all of the driver's commands share: messages, packages, paths. Sourced, never run.
+# shellcheck shell=bash
+
+# Built things live here, outside of the sources' git tree: one folder per Open MPI (stock) or patches' hash (reference).
+FSBML_BUILD=${FSBML_BUILD:-$FSBML_TOP/build}
+FSBML_CACHE=${FSBML_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/fsbml}
+
+# say TEXT: progress for people, on stderr so that stdout stays a command's result.
+say() { printf 'fsbml: %s\n' "$*" >&2; }
+
+# die TEXT: the one clear message that a failure ends in.
+die() {
+    printf 'fsbml: error: %s\n' "$*" >&2
+    exit 1
+}
+
+# have PROGRAM...: true if all are on the PATH.
+have() {
+    local program
+    for program in "$@"; do command -v "$program" >/dev/null 2>&1 || return 1; done
+}
+
+is_root() { [ "$(id -u)" -eq 0 ]; }
+
+# need_packages WHY PACKAGE...: installs what is missing of Debian's packages; says so, or says what to ask an admin for.
+need_packages() {
+    local why=$1 package missing=()
+    shift
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    have apt-get || die "$why needs the Debian packages ${missing[*]}, and this system has no apt-get; install their like by hand."
+    is_root || die "$why needs the packages ${missing[*]}, and only root can install them: sudo apt-get install ${missing[*]}"
+    mkdir -p "$FSBML_BUILD/log"
+    local log=$FSBML_BUILD/log/apt.log
+    say "installing ${missing[*]} for $why (log: $log)"
+    if ! { DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}" >"$log" 2>&1 ||
+        { apt-get -q update >>"$log" 2>&1 &&
+            DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}" >>"$log" 2>&1; }; }; then
+        tail -n 5 "$log" >&2
+        die "could not install ${missing[*]}; the log is $log"
+    fi
+}
+
+# logged LOG WHAT COMMAND...: runs a long command with its output in LOG and a sign of life every few seconds.
+logged() {
+    local log=$1 what=$2 pid start=$SECONDS
+    shift 2
+    mkdir -p "$(dirname -- "$log")"
+    say "$what (log: $log)"
+    "$@" >"$log" 2>&1 </dev/null &
+    pid=$!
+    while kill -0 "$pid" 2>/dev/null; do
+        sleep 0.2
+        [ ! -t 2 ] || printf '\rfsbml: %s ... %d s' "$what" $((SECONDS - start)) >&2
+    done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+    if ! wait "$pid"; then
+        tail -n 15 "$log" >&2
+        return 1
+    fi
+    say "$what: done in $((SECONDS - start)) s"
+}
