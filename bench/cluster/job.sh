@@ -1,0 +1,92 @@
+# Running one job on the virtual cluster: mpirun's environment, the namespace that holds its processes, its end.
+# Sourced, never run.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+# shellcheck shell=bash
+#
+# All settings go to mpirun as environment variables and none as options: Open MPI lets an option win over the environment,
+# so whatever the user says on the command line overrides ours without a clash, and mpirun's own parser reads it.
+
+# preset NAME VALUE: exports NAME unless the user's environment has it already.
+preset() { [ -n "${!1+set}" ] || export "$1=$2"; }
+
+# preset_mca NAME VALUE: one of Open MPI's own parameters, spelled the same in all versions.
+preset_mca() { preset "OMPI_MCA_$1" "$2"; }
+
+# slots NODES RANKS: how many of RANKS dealt round robin each node gets, one line a node.
+slots() {
+    local node
+    for ((node = 0; node < $1; node++)); do
+        printf 'node%d slots=%d\n' "$node" $(($2 / $1 + (node < $2 % $1)))
+    done
+}
+
+# job_environment VERSION STATE SCRATCH COMPONENTS RANKS: what mpirun must know. SCRATCH is the job's own folder inside
+# its namespaces; COMPONENTS a folder of components to add, or empty.
+job_environment() {
+    local version=$1 state=$2 scratch=$3 components=$4 ranks=$5 shared_memory=sm
+    case "$version" in
+        4.*)
+            shared_memory=vader
+            preset_mca orte_default_hostfile "$scratch/hostfile"
+            preset_mca oob_tcp_if_include mgmt0
+            preset_mca plm rsh
+            preset_mca plm_rsh_agent "$scratch/agent"
+            preset_mca rmaps_base_mapping_policy node
+            preset_mca rmaps_base_oversubscribe 1
+            # Every node thinks that it has all cores to itself: bound ranks would all sit on the first one.
+            preset_mca hwloc_base_binding_policy none
+            ;;
+        *)
+            preset PRTE_MCA_prte_default_hostfile "$scratch/hostfile"
+            preset PRTE_MCA_prte_if_include mgmt0
+            preset PRTE_MCA_plm ssh
+            preset PRTE_MCA_plm_ssh_agent "$scratch/agent"
+            preset PRTE_MCA_rmaps_default_mapping_policy node:oversubscribe
+            preset PRTE_MCA_hwloc_default_binding_policy none
+            ;;
+    esac
+    preset OMPI_ALLOW_RUN_AS_ROOT 1
+    preset OMPI_ALLOW_RUN_AS_ROOT_CONFIRM 1
+    preset PRTE_ALLOW_RUN_AS_ROOT 1
+    preset PRTE_ALLOW_RUN_AS_ROOT_CONFIRM 1
+    # The rails belong to BTLs: with UCX or libfabric installed, Open MPI would otherwise pass them by.
+    preset_mca pml ob1
+    preset_mca btl "self,$shared_memory,tcp"
+    preset_mca btl_tcp_if_include "$(rail_names "$state")"
+    # Ours comes first, so that an older copy installed elsewhere does not win over the one just built.
+    [ -z "$components" ] || preset_mca mca_base_component_path "$components:SYS_DEFAULT:USER_DEFAULT"
+    # Ranks that spin while others wait for a core cost whole time slices.
+    [ "$ranks" -le "$(nproc)" ] || preset_mca mpi_yield_when_idle 1
+    export TMPDIR=$scratch/tmp
+}
+
+# job_run STATE RANKS -- COMMAND...: runs COMMAND on node 0 in namespaces of its own (processes, mounts) and returns its
+# exit status. Whatever ends this shell ends every process of the job: the kernel kills a PID namespace with its first one.
+job_run() {
+    local state=$1 ranks=$2 pid status=0 child
+    shift 3
+    mkdir -p "$state/jobs"
+    # stdin by name: a background command would get /dev/null.
+    unshare --pid --fork --kill-child=KILL --mount \
+        "$BASH" "$FSBML_TOP/bench/cluster/job_init" "$state" "$(slots "$(node_count "$state")" "$ranks")" "$@" <&0 &
+    pid=$!
+    process_start "$pid" >"$state/jobs/$pid" || :
+    # Ask nicely first: the job's first process passes TERM on to mpirun and ends, at the latest, a few seconds later.
+    trap 'child=$(job_first_process "$pid") && kill -TERM "$child" 2>/dev/null || kill -KILL "$pid" 2>/dev/null' INT TERM HUP
+    wait "$pid" || status=$?
+    # A trapped signal breaks off wait; the job itself may still be at work.
+    while kill -0 "$pid" 2>/dev/null; do
+        status=0
+        wait "$pid" || status=$?
+    done
+    trap - INT TERM HUP
+    rm -f -- "$state/jobs/$pid"
+    return "$status"
+}
+
+# job_first_process PID: the process that unshare PID has forked, as seen from here.
+job_first_process() {
+    local child
+    read -r child _ <"/proc/$1/task/$1/children" && printf '%s\n' "$child"
+}

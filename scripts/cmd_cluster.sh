@@ -1,0 +1,203 @@
+# ./fsbml cluster: a virtual cluster of network namespaces on this machine.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+# shellcheck shell=bash
+# shellcheck source=scripts/openmpi.sh
+. "$FSBML_TOP/scripts/openmpi.sh"
+# shellcheck source=bench/cluster/state.sh
+. "$FSBML_TOP/bench/cluster/state.sh"
+# shellcheck source=bench/cluster/options.sh
+. "$FSBML_TOP/bench/cluster/options.sh"
+# shellcheck source=bench/cluster/network.sh
+. "$FSBML_TOP/bench/cluster/network.sh"
+# shellcheck source=bench/cluster/job.sh
+. "$FSBML_TOP/bench/cluster/job.sh"
+
+cmd_cluster_help() {
+    cat <<'EOF'
+usage: ./fsbml cluster up [--nodes N] [--rail rate=RATE]... [--name NAME] [--replace]
+       ./fsbml cluster run [--name NAME] [--reference | --openmpi PREFIX] [-n RANKS] -- [mpirun options] PROGRAM [ARGS]
+       ./fsbml cluster status [--name NAME]
+       ./fsbml cluster down [--name NAME]
+
+A virtual cluster: nodes are network namespaces of this machine with host names node0, node1, ..., joined by one shaped
+network a rail (interfaces rail0, rail1, ...) and one unshaped for mpirun and its daemons (mgmt0). Needs root.
+
+up      --nodes N         number of nodes, 1 to 250 (2)
+        --rail rate=RATE  adds a rail; RATE is a whole number with kbit, mbit or gbit (two rails: 200mbit and 20mbit)
+        --replace         takes a cluster of that name down first
+run     runs mpirun on node0 with the host list, launch agent, networks and component path set. What follows -- is
+        mpirun's own command line; its options override what is set (e.g. --mca btl_tcp_if_include rail0), and so do
+        OMPI_MCA_* variables of the environment. FSBML is used with --mca bml fsbml. The exit status is mpirun's.
+        Every process of the job ends with the command.
+        -n RANKS          number of ranks, dealt round robin over the nodes (one a node)
+        --reference       the patched Open MPI of `./fsbml build --reference`
+        --openmpi PREFIX  another installed Open MPI
+status  prints the nodes, and the rails with subnet and rate
+down    takes the cluster away, with the jobs that still run on it
+
+--name NAME   for more than one cluster at a time (default)
+EOF
+}
+
+cmd_cluster() {
+    local action=${1:-}
+    [ -n "$action" ] || die "cluster: say what to do: up, run, status or down; './fsbml cluster --help' explains."
+    shift
+    PATH=$PATH:/usr/sbin:/sbin
+    case "$action" in
+        up | run | status | down) ;;
+        *) die "cluster: unknown action '$action'; there are up, run, status and down." ;;
+    esac
+    case "${1:-}" in
+        -h | --help)
+            cmd_cluster_help
+            return 0
+            ;;
+    esac
+    "cluster_$action" "$@"
+}
+
+# cluster_only_name ACTION OPTIONS...: for actions that take nothing but --name; prints the name.
+cluster_only_name() {
+    local action=$1 name=default
+    shift
+    while [ $# -gt 0 ]; do
+        case "$1" in
+            --name)
+                value_of "$1" $#
+                name=$2
+                shift
+                ;;
+            *) die "cluster $action: unknown option '$1'." ;;
+        esac
+        shift
+    done
+    check_name "$name"
+    printf '%s\n' "$name"
+}
+
+cluster_up() {
+    local nodes=2 name=default replace="" rates=() rate state
+    while [ $# -gt 0 ]; do
+        case "$1" in
+            --nodes)
+                value_of "$1" $#
+                check_count "--nodes" "$2" "$FSBML_MAX_NODES"
+                nodes=$((10#$2))
+                shift
+                ;;
+            --rail)
+                value_of "$1" $#
+                rate=$(rail_rate "$2") || exit 1
+                rates+=("$rate")
+                shift
+                ;;
+            --name)
+                value_of "$1" $#
+                check_name "$2"
+                name=$2
+                shift
+                ;;
+            --replace) replace=yes ;;
+            *) die "cluster up: unknown option '$1'." ;;
+        esac
+        shift
+    done
+    [ ${#rates[@]} -gt 0 ] || rates=(200mbit 20mbit)
+    [ ${#rates[@]} -le "$FSBML_MAX_RAILS" ] || die "--rail: at most $FSBML_MAX_RAILS rails, not ${#rates[@]}."
+    is_root || die "cluster up needs root, for network namespaces that outlive the command; './fsbml demo' works without."
+    need_packages "the virtual cluster" iproute2 ethtool
+    namespaces_possible || die "the kernel does not let this process make network namespaces (a container without privileges?)."
+    state=$(cluster_state "$name")
+    if [ -n "$replace" ]; then
+        network_down "$name" || die "could not take cluster '$name' down."
+    elif cluster_is_up "$name"; then
+        die "cluster '$name' is up already; take it down first, or say --replace, or choose another --name."
+    elif [ -f "$state/ready" ]; then
+        network_down "$name" || die "could not clear what is left of cluster '$name'."
+    fi
+    mkdir -p "$(dirname -- "$state")"
+    # mkdir is the lock against a second `up` at the same moment.
+    mkdir -- "$state" 2>/dev/null ||
+        die "cluster '$name' is being made by another command (or that was killed: './fsbml cluster down --name $name' clears it)."
+    # shellcheck disable=SC2064
+    trap "network_down $name; exit 1" INT TERM HUP
+    if ! network_up "$name" "$nodes" "${rates[@]}"; then
+        network_down "$name" || say "something of cluster '$name' is left; see $state"
+        die "could not make cluster '$name'; nothing of it is left."
+    fi
+    trap - INT TERM HUP
+    say "cluster '$name' is up: $nodes nodes, rails ${rates[*]}"
+}
+
+cluster_status() {
+    local name state namespace node address rail subnet rate
+    name=$(cluster_only_name status "$@") || exit 1
+    cluster_must_be_up "$name"
+    state=$(cluster_state "$name")
+    printf 'cluster %s\n\n%-10s %-28s %s\n' "$name" node namespace management
+    while read -r node namespace address; do
+        printf '%-10s %-28s %s\n' "$node" "$namespace" "$address"
+    done <"$state/nodes"
+    printf '\n%-10s %-28s %s\n' rail subnet rate
+    while read -r rail subnet rate; do
+        printf '%-10s %-28s %s\n' "$rail" "$subnet" "$rate"
+    done <"$state/rails"
+}
+
+cluster_down() {
+    local name
+    name=$(cluster_only_name down "$@") || exit 1
+    [ -d "$(cluster_state "$name")" ] || die "there is no cluster '$name'."
+    is_root || die "cluster down needs root."
+    network_down "$name" || die "could not take all of cluster '$name' down; $(cluster_state "$name")/namespaces lists what it had."
+    say "cluster '$name' is down"
+}
+
+cluster_run() {
+    local name=default reference="" prefix="" ranks="" state version components="" mpirun
+    while [ $# -gt 0 ]; do
+        case "$1" in
+            --name)
+                value_of "$1" $#
+                check_name "$2"
+                name=$2
+                shift
+                ;;
+            -n)
+                value_of "$1" $#
+                check_count "-n" "$2" 10000
+                ranks=$((10#$2))
+                shift
+                ;;
+            --reference) reference=yes ;;
+            --openmpi)
+                value_of "$1" $#
+                prefix=$2
+                shift
+                ;;
+            --) break ;;
+            *) die "cluster run: unknown option '$1'; mpirun's own options and the program come after '--'." ;;
+        esac
+        shift
+    done
+    [ $# -gt 1 ] || die "cluster run: no program; say: ./fsbml cluster run -- [mpirun options] PROGRAM [ARGS]"
+    shift
+    [ -z "$reference" ] || [ -z "$prefix" ] || die "cluster run: --reference and --openmpi exclude each other."
+    is_root || die "cluster run needs root, as the cluster does; './fsbml demo' works without."
+    cluster_must_be_up "$name"
+    state=$(cluster_state "$name")
+    if [ -n "$reference" ]; then
+        prefix=$(reference_prefix)
+        [ -n "$prefix" ] || die "the reference Open MPI has not been built; './fsbml build --reference' does that."
+    elif [ -z "$prefix" ]; then
+        prefix=$(openmpi_prefix) || die "there is no Open MPI on this machine; './fsbml build' installs Debian's."
+    fi
+    version=$(openmpi_version "$prefix") || die "'$prefix' holds no Open MPI (no bin/mpicc or bin/ompi_info that says so)."
+    mpirun=$(openmpi_tool "$prefix" mpirun) || die "the Open MPI in '$prefix' has no mpirun."
+    # The reference has the component inside; another Open MPI finds it where the stock build left it, if there is one.
+    [ -n "$reference" ] || components=$(component_dir "$prefix") || components=""
+    job_environment "$version" "$state" /dev/shm/job "$components" "${ranks:-$(node_count "$state")}"
+    job_run "$state" "${ranks:-$(node_count "$state")}" -- "$mpirun" "$@"
+}
