@@ -1,0 +1,194 @@
+# -*- shell-script -*-
+#
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+#
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# What FSBML asks of the machine when it is built on its own: a C++17 compiler, and an Open MPI with its internal headers.
+
+AC_ARG_WITH([openmpi],
+    [AS_HELP_STRING([--with-openmpi=PREFIX],
+                    [the Open MPI to build for (default: that of the mpicc on the PATH); no: only the core and its tests])],
+    [], [with_openmpi=yes])
+AC_ARG_WITH([component-dir],
+    [AS_HELP_STRING([--with-component-dir=DIR],
+                    [where the component and its help file are installed (default: the component folder of that Open MPI;
+                     Open MPI also searches ~/.openmpi/components)])])
+AC_ARG_ENABLE([sanitizers],
+    [AS_HELP_STRING([--enable-sanitizers],
+                    [build the core and its unit tests with ASan and UBSan; implies --without-openmpi])])
+AS_IF([test "$enable_sanitizers" = yes], [with_openmpi=no])
+
+m4_include([ompi/mca/bml/fsbml/configure.m4])
+FSBML_EXPORTS
+FSBML_CXX17([], [AC_MSG_ERROR([FSBML needs a C++17 compiler; '$CXX' is none (g++ 7 or clang 5 and later are).])])
+AS_IF([test "$enable_sanitizers" = yes],
+      [FSBML_CXXFLAGS="$FSBML_CXXFLAGS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+       LDFLAGS="$LDFLAGS -fsanitize=address,undefined"])
+
+# ---- GoogleTest: only `make check` needs it
+
+AC_LANG_PUSH([C++])
+AC_CHECK_HEADER([gtest/gtest.h], [FSBML_HAVE_GTEST=yes], [FSBML_HAVE_GTEST=no])
+AC_LANG_POP([C++])
+AC_SUBST([FSBML_HAVE_GTEST])
+
+# ---- which Open MPI
+
+# FSBML_FIND_TOOL(variable, name)
+# Debian keeps Open MPI's programs under NAME.openmpi; NAME alone may be MPICH's.
+AC_DEFUN([FSBML_FIND_TOOL], [
+    AC_PATH_PROGS([$1], [$2.openmpi $2], [], [$fsbml_path])
+    AS_IF([test -z "$$1"],
+          [AS_IF([test "$with_openmpi" = yes],
+                 [AC_MSG_ERROR([there is no $2 on the PATH: install Open MPI with its development files (Debian: openmpi-bin libopenmpi-dev) or name one with --with-openmpi=PREFIX.])],
+                 [AC_MSG_ERROR([$with_openmpi is not the prefix of an Open MPI: it has no bin/$2.])])])
+])
+
+# FSBML_INTERNAL_HEADERS
+# All that the shim includes, but for what only one of the versions has.
+m4_define([FSBML_INTERNAL_HEADERS], [[
+    #include "ompi_config.h"
+    #include "ompi/mca/bml/base/base.h"
+    #include "ompi/mca/bml/bml.h"
+    #include "ompi/proc/proc.h"
+    #include "opal/mca/base/mca_base_pvar.h"
+    #include "opal/mca/btl/base/base.h"
+    #include "opal/runtime/opal_progress.h"
+    #include "opal/util/if.h"
+    #include "opal/util/show_help.h"
+    #if OMPI_MAJOR_VERSION >= 5
+    #include "ompi/runtime/ompi_rte.h"
+    #include "opal/mca/pmix/pmix-internal.h"
+    #else
+    #include "ompi/mca/rte/rte.h"
+    #include "opal/mca/pmix/pmix.h"
+    #endif
+]])
+
+fsbml_hooks=none
+AS_IF([test "$with_openmpi" != no], [
+    fsbml_path=$PATH
+    AS_IF([test "$with_openmpi" != yes], [fsbml_path=$with_openmpi/bin])
+    FSBML_FIND_TOOL([MPICC], [mpicc])
+    FSBML_FIND_TOOL([OMPI_INFO], [ompi_info])
+
+    AC_MSG_CHECKING([for the version of Open MPI])
+    fsbml_version=`"$MPICC" --showme:version 2>/dev/null | sed -n 's/.*Open MPI v\{0,1\}\([[0-9]][[^ ]]*\).*/\1/p'`
+    AC_MSG_RESULT([${fsbml_version:-none}])
+    AS_CASE([$fsbml_version],
+            [4.1.*|5.0.*], [],
+            [""], [AC_MSG_ERROR([$MPICC is not Open MPI's compiler wrapper; name an Open MPI with --with-openmpi=PREFIX.])],
+            [AC_MSG_ERROR([FSBML supports Open MPI 4.1.x and 5.0.x; $MPICC belongs to $fsbml_version.])])
+
+    # FSBML_OMPI_PATH(variable, name that ompi_info has for it)
+    m4_define([FSBML_OMPI_PATH], [
+        $1=`"$OMPI_INFO" --parsable --path $2 2>/dev/null | sed -n 's/^path:$2://p' | head -n 1`
+        AS_IF([test -z "$$1"], [AC_MSG_ERROR([$OMPI_INFO does not tell its $2; is the installation complete?])])
+    ])
+    FSBML_OMPI_PATH([fsbml_pkgincludedir], [pkgincludedir])
+    FSBML_OMPI_PATH([fsbml_pkglibdir], [pkglibdir])
+    FSBML_OMPI_PATH([fsbml_pkgdatadir], [pkgdatadir])
+
+    FSBML_CPPFLAGS="`"$MPICC" --showme:compile`"
+    AS_CASE([" $FSBML_CPPFLAGS "], [*" -I$fsbml_pkgincludedir "*], [],
+            [FSBML_CPPFLAGS="$FSBML_CPPFLAGS -I$fsbml_pkgincludedir"])
+
+    # ---- its internal headers
+
+    AC_MSG_CHECKING([for Open MPI's internal headers])
+    AS_IF([test -f "$fsbml_pkgincludedir/ompi/mca/bml/bml.h"],
+          [AC_MSG_RESULT([$fsbml_pkgincludedir])],
+          [AC_MSG_RESULT([missing])
+           AC_MSG_ERROR([Open MPI $fsbml_version has no $fsbml_pkgincludedir/ompi/mca/bml/bml.h: the internal headers are missing. On Debian they are in libopenmpi-dev; an Open MPI of your own must be configured with --with-devel-headers.])])
+
+    # 5.0.7 does not install the headers of the threading library that it was configured for, yet includes them everywhere.
+    AC_MSG_CHECKING([for the headers of Open MPI's threading library])
+    fsbml_gap=
+    for fsbml_header in `sed -n 's/^.define MCA_threads_.*_HEADER "\(.*\)".*/\1/p' "$fsbml_pkgincludedir/opal_config.h"`; do
+        test -f "$fsbml_pkgincludedir/$fsbml_header" || fsbml_gap="$fsbml_gap $fsbml_header"
+    done
+    AS_IF([test -z "$fsbml_gap"],
+          [AC_MSG_RESULT([there])],
+          [for fsbml_header in $fsbml_gap; do
+               AS_IF([test ! -f "$srcdir/ompi/mca/bml/fsbml/compat/include/$fsbml_header"],
+                     [AC_MSG_RESULT([missing])
+                      AC_MSG_ERROR([Open MPI $fsbml_version has not installed its header $fsbml_header, and FSBML has no replacement for it (only for POSIX threads); copy it from the source tree to $fsbml_pkgincludedir.])])
+           done
+           AC_MSG_RESULT([not installed, using FSBML's own])])
+
+    AC_MSG_CHECKING([whether they compile])
+    fsbml_cppflags_save=$CPPFLAGS
+    CPPFLAGS="$CPPFLAGS $FSBML_CPPFLAGS"
+    AS_IF([test -n "$fsbml_gap"],
+          [CPPFLAGS="$CPPFLAGS -I$srcdir/ompi/mca/bml/fsbml/compat/include"
+           FSBML_CPPFLAGS="$FSBML_CPPFLAGS -I\$(top_srcdir)/ompi/mca/bml/fsbml/compat/include"])
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([FSBML_INTERNAL_HEADERS])], [AC_MSG_RESULT([yes])],
+                      [AC_MSG_RESULT([no])
+                       AC_MSG_ERROR([the internal headers of Open MPI $fsbml_version in $fsbml_pkgincludedir do not compile; config.log has the compiler's words.])])
+
+    AC_SUBST([FSBML_CPPFLAGS])
+
+    # ---- hooks
+
+    AC_MSG_CHECKING([whether this Open MPI has FSBML's base patches])
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([FSBML_INTERNAL_HEADERS
+                          [#if !defined(MCA_BML_BASE_BTL_ARRAY_ELEMENT_SIZE) || \
+                               !defined(MCA_BML_BASE_BTL_ARRAY_FIND_HOOK) || !defined(MCA_BML_BTL_FLAGS_KEEP_CONTEXT)
+                           #error "not patched"
+                           #endif]],
+                          [mca_bml_base_btl_array_t *a = 0;
+                           return mca_bml_base_btl_array_set_element_size(a, sizeof(mca_bml_base_btl_t));])],
+                      [fsbml_hooks=patched
+                       AC_MSG_RESULT([yes])],
+                      [fsbml_hooks=stock
+                       AC_MSG_RESULT([no, stock hooks])])
+    CPPFLAGS=$fsbml_cppflags_save
+
+    # ---- how to link
+    # By -Wl, so that libtool does not follow libmpi.la: needing libopen-pal by name would keep another version's Open MPI
+    # from loading the component far enough for it to say what is wrong. Lazy binding for the same reason.
+    fsbml_link=
+    for fsbml_flag in `"$MPICC" --showme:link`; do
+        AS_CASE([$fsbml_flag], [-L*|-lmpi], [fsbml_link="$fsbml_link,$fsbml_flag"])
+    done
+    FSBML_LDFLAGS="-Wl,-z,lazy -Wl,--push-state,--no-as-needed$fsbml_link,--pop-state"
+    FSBML_MPI_LIBS=
+    FSBML_TEST_LIBS=
+    for fsbml_dir in `"$MPICC" --showme:libdirs`; do
+        FSBML_TEST_LIBS="$FSBML_TEST_LIBS -L$fsbml_dir -Wl,-rpath,$fsbml_dir"
+    done
+    FSBML_TEST_LIBS="$FSBML_TEST_LIBS -Wl,-lmpi,-lopen-pal"
+    AS_CASE([$fsbml_version], [4.*], [FSBML_TEST_LIBS="$FSBML_TEST_LIBS,-lopen-rte"])
+    AC_SUBST([FSBML_LDFLAGS])
+    AC_SUBST([FSBML_MPI_LIBS])
+    AC_SUBST([FSBML_TEST_LIBS])
+
+    # ---- where to install: the names that Open MPI's own tree has for these folders
+
+    ompilibdir=$fsbml_pkglibdir
+    ompidatadir=$fsbml_pkgdatadir
+    AS_IF([test -n "$with_component_dir" && test "$with_component_dir" != yes && test "$with_component_dir" != no],
+          [ompilibdir=$with_component_dir
+           ompidatadir=$with_component_dir])
+])
+AC_SUBST([ompilibdir])
+AC_SUBST([ompidatadir])
+FSBML_CXX_LIBS=
+AC_SUBST([FSBML_CXX_LIBS])
+AM_CONDITIONAL([FSBML_SHIM], [test "$fsbml_hooks" != none])
+AM_CONDITIONAL([FSBML_PATCHED], [test "$fsbml_hooks" = patched])
+AM_CONDITIONAL([MCA_BUILD_ompi_bml_fsbml_DSO], [true])
+
+AC_DEFUN([FSBML_SUMMARY], [
+    AS_IF([test "$fsbml_hooks" = none],
+          [fsbml_for="the core and its unit tests only"
+           test "$enable_sanitizers" != yes || fsbml_for="$fsbml_for, with sanitizers"],
+          [fsbml_for="the component for Open MPI $fsbml_version"])
+    AC_MSG_NOTICE([FSBML builds $fsbml_for])
+    AS_IF([test "$fsbml_hooks" != none],
+          [AC_MSG_NOTICE([  hooks:       $fsbml_hooks])
+           AC_MSG_NOTICE([  headers:     $fsbml_pkgincludedir])
+           AC_MSG_NOTICE([  installs to: $ompilibdir])])
+    AS_IF([test "$FSBML_HAVE_GTEST" = no], [AC_MSG_NOTICE([  make check:  not possible, GoogleTest is missing (Debian: libgtest-dev)])])
+])
