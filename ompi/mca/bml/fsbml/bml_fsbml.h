@@ -1,0 +1,275 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ * FSBML's shim: what Open MPI sees of it, and what its files share.
+ *
+ * rail      one real BTL module that shares its exclusivity with another, so that a scheduler can choose (bml_fsbml_rails.c)
+ * group     the rails of equal exclusivity; has the one pseudo BTL that the PML knows for all of their peers
+ * endpoint  a peer, as the pseudo BTL addresses it: its paths and their state (bml_fsbml_endpoint.c)
+ * path      one rail to one peer: unproved until the peer has answered on it, then live, or dead (bml_fsbml_proof.c)
+ *
+ * Data flow: parameters -> rails -> probe (proof, PRTT) -> core: fit, model, scheduler -> pseudo BTL -> real BTL.
+ * All decisions and all arithmetic on L, o, g, G are in core/.
+ */
+#ifndef MCA_BML_FSBML_H
+#define MCA_BML_FSBML_H
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "bml_fsbml_compat.h"
+#include "core/fsbml_core.h"
+
+#define FSBML_HELP "help-mca-bml-fsbml.txt"
+
+/** Active-message tag of FSBML's own packets (echo, PRTT): the top of the range for users of the BTLs. */
+#define FSBML_TAG_PROBE ((mca_btl_base_tag_t) (MCA_BTL_TAG_USR + 0x70))
+
+typedef struct mca_bml_fsbml_group_t mca_bml_fsbml_group_t;
+typedef struct mca_bml_fsbml_endpoint_t mca_bml_fsbml_endpoint_t;
+
+/** Header of FSBML's own packets, in host order; on the wire 32 bytes, little endian. */
+typedef struct fsbml_packet_t {
+    uint8_t type;
+    ompi_process_name_t from;
+    uint32_t seq;                 /**< of the probe that it belongs to */
+    uint32_t count;               /**< PRTT: messages in this probe */
+    uint32_t bytes;               /**< PRTT: size of each, header included; TABLE: of the record */
+} fsbml_packet_t;
+enum { FSBML_PACKET_HEADER = 32 };
+enum {
+    FSBML_PACKET_ASK = 1,    /**< echo, please answer on this rail */
+    FSBML_PACKET_ANSWER = 2,
+    FSBML_PACKET_PRTT = 3,   /**< one of n messages of a probe */
+    FSBML_PACKET_PRTT_BACK = 4,
+    FSBML_PACKET_TABLE = 5,  /**< the measurement is over; what came out */
+    FSBML_PACKET_READY = 6,  /**< the mirror has come to its part of the measurement */
+};
+
+/** MCA parameters after validation (bml_fsbml_params.c). */
+typedef struct mca_bml_fsbml_params_t {
+    fsbml_calib_config_t calib;
+    uint64_t probe_timeout_ns;
+    size_t quantum;               /**< bytes, 0: from the model */
+    fsbml_policy_t policy;
+    char *include;                /**< comma-separated names, NULL or "": all */
+    char *exclude;
+    int verbose;
+    bool show_unreach_errors;
+    bool valid;                   /**< false: reported, and the component declines to run */
+} mca_bml_fsbml_params_t;
+
+typedef struct mca_bml_fsbml_rail_t {
+    mca_btl_base_module_t *btl;   /**< the real BTL */
+    mca_bml_fsbml_group_t *group;
+    char name[FSBML_NAME_MAX];    /**< what a person calls it: "eth1" */
+    char key[FSBML_NAME_MAX];     /**< what names it on every node: "tcp:10.71.1.0/24" */
+    bool measured;
+} mca_bml_fsbml_rail_t;
+
+struct mca_bml_fsbml_group_t {
+    mca_btl_base_module_t pseudo; /**< the BTL that the PML sees; first, so that the two pointers are one */
+    uint32_t rails;               /**< bit mask */
+    size_t max_send_size;         /**< of the rails, before the quantum */
+    size_t rndv_eager_limit;
+};
+
+/** A path's bit in an endpoint's masks is that of its rail. */
+typedef struct mca_bml_fsbml_path_t {
+    mca_bml_base_btl_t super;     /**< the real BTL and its endpoint, as r2 would list them */
+    uint32_t rail;
+    bool reported;                /**< its death was told */
+    bool removed;                 /**< by del_btl: an answer does not bring it back */
+} mca_bml_fsbml_path_t;
+
+/** A descriptor that waits until a path to its peer is proved. */
+typedef struct mca_bml_fsbml_held_t {
+    opal_list_item_t super;
+    mca_btl_base_descriptor_t *des;
+    uint32_t rail;
+    mca_btl_base_tag_t tag;
+} mca_bml_fsbml_held_t;
+OBJ_CLASS_DECLARATION(mca_bml_fsbml_held_t);
+
+/** What the pseudo BTL takes for a struct mca_btl_base_endpoint_t. */
+struct mca_bml_fsbml_endpoint_t {
+    _Atomic uint32_t live;        /**< paths that carry traffic */
+    _Atomic uint32_t possible;    /**< live, or still to be proved */
+    mca_bml_base_btl_t *bml_btl;  /**< the entry by which the PML knows this endpoint */
+    mca_bml_fsbml_group_t *group;
+    ompi_proc_t *proc;
+    uint8_t slot[FSBML_MAX_RAILS]; /**< rail -> index in path[] */
+
+    opal_mutex_t lock;            /**< of all below */
+    opal_list_t held;
+    _Atomic uint32_t n_held;
+    bool proving;                 /**< in the list of endpoints with unproved paths */
+    uint64_t first_live_ns;       /**< when the first path was proved */
+    uint64_t confirm_ns;          /**< when the peer was asked on a live path whether it is there */
+    uint64_t confirmed_ns;        /**< when it said so */
+    struct mca_bml_fsbml_endpoint_t *next; /**< in that list */
+
+    uint32_t n_paths, capacity;
+    mca_bml_fsbml_path_t path[];
+};
+
+/** Everything that lives from bml_init to bml_finalize: one central table of rails for the process (thesis 5.6.1). */
+typedef struct mca_bml_fsbml_module_t {
+    mca_bml_base_module_t super;
+    mca_btl_base_module_t **btls; /**< in use, by falling exclusivity */
+    size_t n_btls;
+    mca_btl_base_component_progress_fn_t *progress;
+    size_t n_progress;
+    mca_bml_fsbml_rail_t rail[FSBML_MAX_RAILS];
+    uint32_t n_rails;
+    mca_bml_fsbml_group_t *group[FSBML_MAX_RAILS];
+    uint32_t n_groups;
+    fsbml_sched_t *sched;
+    fsbml_table_t *table;         /**< NULL: not known yet */
+    bool calibrated;              /**< this process' part in the measurement has come */
+    bool table_wanted;            /**< an endpoint needs it, and it could not be had yet */
+    uint32_t epoch;               /**< how many times MPI was initialised in this process */
+    mca_btl_base_module_error_cb_fn_t error_cb; /**< the PML's */
+} mca_bml_fsbml_module_t;
+
+OMPI_DECLSPEC extern mca_bml_base_component_t mca_bml_fsbml_component;
+extern mca_bml_fsbml_module_t mca_bml_fsbml;
+extern mca_bml_fsbml_params_t mca_bml_fsbml_params;
+
+/** The one clock of the shim: CLOCK_MONOTONIC in ns. */
+static inline uint64_t fsbml_now_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t) ts.tv_sec * 1000000000u + (uint64_t) ts.tv_nsec;
+}
+
+static inline uint32_t fsbml_bit(uint32_t rail)
+{
+    return UINT32_C(1) << rail;
+}
+
+/** A line for people at the given verbosity; see the parameter bml_fsbml_verbose. */
+#define FSBML_VERBOSE(level, ...)                                                                                      \
+    do {                                                                                                               \
+        if (OPAL_UNLIKELY((level) <= mca_bml_fsbml_params.verbose)) {                                                  \
+            opal_output(0, "fsbml: " __VA_ARGS__);                                                                     \
+        }                                                                                                              \
+    } while (0)
+enum {
+    FSBML_V_TABLE = 1,   /**< the rail table, once a job */
+    FSBML_V_RAILS = 5,   /**< what each process found and decided at start */
+    FSBML_V_PEER = 20,   /**< what happens to each peer's paths */
+    FSBML_V_PROBE = 40,  /**< each probe */
+};
+
+/* bml_fsbml_params.c */
+int fsbml_params_register(const mca_base_component_t *component);
+/** Text of the parameters that the measuring pair must share; see fsbml_digest(). */
+void fsbml_params_agreed(char *buf, size_t len);
+
+/* bml_fsbml.c: the BML module */
+void fsbml_module_construct(void);
+
+/* bml_fsbml_rails.c: from BTL modules to rails and groups */
+int fsbml_rails_setup(void);
+void fsbml_rails_teardown(void);
+/** The pseudo BTL that stands for a real one, or the BTL itself. */
+mca_btl_base_module_t *fsbml_visible_btl(mca_btl_base_module_t *btl);
+/** Rail of a BTL, or -1. */
+int fsbml_rail_of(const mca_btl_base_module_t *btl);
+/** Recomputes what the groups' pseudo BTLs advertise, after the parameters of rails became known. */
+void fsbml_rails_apply_quantum(void);
+/** Comma-separated names of the rails in a mask, for messages. */
+void fsbml_rails_names(uint32_t rails, char *buf, size_t len);
+
+/* bml_fsbml_endpoint.c: peers */
+/** Turns the entries that r2's rule gives for a peer into its send, eager and rdma lists. */
+int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *ep, const mca_bml_base_btl_t *entry, size_t n);
+/** FSBML's endpoint behind a BML endpoint, or NULL if the PML has the real BTL. */
+mca_bml_fsbml_endpoint_t *fsbml_endpoint_of(mca_bml_base_endpoint_t *ep);
+/** Same for a process; does not add it. */
+mca_bml_fsbml_endpoint_t *fsbml_endpoint_of_proc(ompi_proc_t *proc);
+/** The real BTL's entry for a peer, on a path or in the plain list; NULL if there is none. */
+const mca_bml_base_btl_t *fsbml_endpoint_entry(mca_bml_base_endpoint_t *ep, const mca_btl_base_module_t *btl);
+int fsbml_endpoint_add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl_t *entry);
+/** Takes a path out of service for good. */
+void fsbml_endpoint_remove_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
+void fsbml_endpoint_release(mca_bml_base_endpoint_t *ep);
+
+static inline mca_bml_fsbml_path_t *fsbml_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail)
+{
+    return &ep->path[ep->slot[rail]];
+}
+
+/* bml_fsbml_proof.c: a path carries traffic only after its peer has answered on it */
+int fsbml_proof_init(void);
+void fsbml_proof_fini(void);
+void fsbml_proof_start(mca_bml_fsbml_endpoint_t *ep);
+/** Like start, for one path that came later. */
+void fsbml_proof_start_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+void fsbml_proof_forget(mca_bml_fsbml_endpoint_t *ep);
+/** A path failed before it was proved. Returns false if it had been live: then it is the PML's business. */
+bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char *why);
+/** Keeps a descriptor until a path is live. */
+int fsbml_proof_hold(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
+                     mca_btl_base_tag_t tag);
+/** Sends what is held, if a path is live (or fails it, if none can become so). */
+void fsbml_proof_release_held(mca_bml_fsbml_endpoint_t *ep);
+
+/* bml_fsbml_calibrate.c: the measuring pair runs the PRTT benchmark */
+void fsbml_calibrate(void);
+/** A PRTT packet came in (called by the handler of FSBML_TAG_PROBE); payload is what follows the packet's header. */
+void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len);
+
+/* bml_fsbml_table.c: hello records and the table on the run-time's key-value store */
+int fsbml_hello_publish(void);
+/** A peer's hello; -ENOENT if it has none (it does not run FSBML). */
+int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello);
+/** Chooses the measuring pair (ranks of this job); false: there is none. The same on every process. */
+bool fsbml_pair_find(uint32_t pair[2]);
+void fsbml_table_publish(const fsbml_table_t *table);
+/** Fetches the table if it is needed and not there yet. */
+void fsbml_table_want(void);
+/** Gives the parameters to the scheduler. */
+void fsbml_table_apply(const fsbml_table_t *table);
+
+/* bml_fsbml_recv.c: callbacks from the real BTLs to the PML */
+int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc, void *data);
+/** For FSBML's own tag: straight to the handler. */
+int fsbml_recv_register_raw(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc);
+int fsbml_recv_register_error(mca_btl_base_module_error_cb_fn_t cbfunc);
+/** What a descriptor's completion must call so that the PML meets the pseudo BTL again. */
+mca_btl_base_completion_fn_t fsbml_completion_wrap(mca_btl_base_tag_t tag, mca_btl_base_completion_fn_t fn);
+/** The reverse, for a descriptor that was not sent after all. */
+mca_btl_base_completion_fn_t fsbml_completion_unwrap(mca_btl_base_completion_fn_t fn);
+
+/* bml_fsbml_btl.c: the pseudo BTL's functions */
+void fsbml_btl_construct(mca_bml_fsbml_group_t *group);
+/** Gives a descriptor to a rail at last. */
+int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
+                      mca_btl_base_tag_t tag);
+
+/* bml_fsbml_packet.c: FSBML's own packets, and who gets them */
+int fsbml_packet_init(void);
+/** A packet of at least `bytes` bytes in all, header included; payload may be NULL (zeros). */
+int fsbml_packet_send(const mca_bml_base_btl_t *entry, const fsbml_packet_t *packet, const void *payload,
+                      size_t payload_len, size_t bytes);
+/** An echo came in: somebody asks on a path, or answers. */
+void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
+void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
+
+static inline size_t fsbml_des_bytes(const mca_btl_base_descriptor_t *des)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < des->des_segment_count; ++i) {
+        bytes += des->des_segments[i].seg_len;
+    }
+    return bytes;
+}
+
+#endif /* MCA_BML_FSBML_H */

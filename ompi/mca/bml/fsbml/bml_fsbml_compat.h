@@ -1,0 +1,126 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ * Every difference between the Open MPI versions that FSBML supports (4.1 and 5.0), in one place.
+ */
+#ifndef MCA_BML_FSBML_COMPAT_H
+#define MCA_BML_FSBML_COMPAT_H
+
+#include "ompi_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi/constants.h"
+#include "ompi/mca/bml/base/base.h"
+#include "ompi/mca/bml/bml.h"
+#include "ompi/proc/proc.h"
+#include "opal/mca/btl/base/base.h"
+#include "opal/mca/btl/btl.h"
+#include "opal/util/proc.h"
+
+#if OMPI_MAJOR_VERSION == 4 && OMPI_MINOR_VERSION == 1
+#    define FSBML_OMPI_4 1
+#    include "ompi/mca/rte/rte.h"
+#    include "opal/mca/pmix/pmix.h"
+#elif OMPI_MAJOR_VERSION == 5 && OMPI_MINOR_VERSION == 0
+#    define FSBML_OMPI_5 1
+#    include "ompi/runtime/ompi_rte.h"
+#    include "opal/mca/pmix/pmix-internal.h"
+#else
+#    error "FSBML supports Open MPI 4.1 and 5.0"
+#endif
+
+/* The framework's version that a BML component declares. */
+#ifdef FSBML_OMPI_4
+#    define FSBML_BML_VERSION MCA_BML_BASE_VERSION_2_0_0
+#else
+#    define FSBML_BML_VERSION MCA_BML_BASE_VERSION_2_1_0
+#endif
+
+/* Parameters of a receive callback: 4.1 names the tag and the data beside the descriptor, 5.0 inside of it. */
+#ifdef FSBML_OMPI_4
+#    define FSBML_RECV_PARAMS(btl, des)                                                                                \
+        struct mca_btl_base_module_t *btl, mca_btl_base_tag_t recv_tag, mca_btl_base_descriptor_t *des, void *recv_data
+#    define FSBML_RECV_DATA(des) (recv_data)
+#else
+#    define FSBML_RECV_PARAMS(btl, des) struct mca_btl_base_module_t *btl, const mca_btl_base_receive_descriptor_t *des
+#    define FSBML_RECV_DATA(des) ((des)->cbdata)
+#endif
+
+/* GPU flags that a set has only if all of its rails have them. */
+#ifdef FSBML_OMPI_4
+#    define FSBML_BTL_FLAGS_COPY_ASYNC (MCA_BTL_FLAGS_CUDA_COPY_ASYNC_SEND | MCA_BTL_FLAGS_CUDA_COPY_ASYNC_RECV)
+#else
+#    define FSBML_BTL_FLAGS_COPY_ASYNC                                                                                 \
+        (MCA_BTL_FLAGS_ACCELERATOR_COPY_ASYNC_SEND | MCA_BTL_FLAGS_ACCELERATOR_COPY_ASYNC_RECV)
+#endif
+
+/* 5.0 has BTLs that call back from a thread of their own; 4.1 has no flag for it. */
+#ifdef MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED
+#    define FSBML_BTL_FLAGS_ANY MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED
+#elif defined(FSBML_OMPI_5)
+#    error "MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED is missing in this Open MPI 5.0"
+#else
+#    define FSBML_BTL_FLAGS_ANY 0
+#endif
+
+/* Size of this process' job, and processes of it on this node. */
+static inline uint32_t fsbml_job_size(void)
+{
+#ifdef FSBML_OMPI_4
+    return ompi_process_info.num_procs;
+#else
+    return opal_process_info.num_procs;
+#endif
+}
+
+static inline uint32_t fsbml_job_local_size(void)
+{
+#ifdef FSBML_OMPI_4
+    return ompi_process_info.num_local_peers + 1;
+#else
+    return opal_process_info.num_local_peers + 1;
+#endif
+}
+
+static inline uint32_t fsbml_my_local_rank(void)
+{
+#ifdef FSBML_OMPI_4
+    return ompi_process_info.my_local_rank;
+#else
+    return opal_process_info.my_local_rank;
+#endif
+}
+
+static inline const char *fsbml_node_name(void)
+{
+#ifdef FSBML_OMPI_4
+    return ompi_process_info.nodename;
+#else
+    return opal_process_info.nodename;
+#endif
+}
+
+/** Name of a peer's host; the caller frees it. */
+static inline char *fsbml_proc_host(ompi_proc_t *proc)
+{
+#ifdef FSBML_OMPI_4
+    return strdup(NULL != proc->super.proc_hostname ? proc->super.proc_hostname : "unknown");
+#else
+    return opal_get_proc_hostname(&proc->super);
+#endif
+}
+
+/* Key and value store of the run-time; implemented in bml_fsbml_kvs.c. All return an OMPI error code. */
+int fsbml_kvs_put(const char *key, const void *data, size_t len);
+/** Makes what was put visible to others after the modex. */
+int fsbml_kvs_commit(void);
+/** Fetches a peer's value; the caller frees *data. With wait: asks the peer's node for it. */
+int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, bool wait, void **data, size_t *len);
+
+#endif /* MCA_BML_FSBML_COMPAT_H */

@@ -1,0 +1,90 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ * The hooks: the one place where an unpatched and a patched Open MPI differ for FSBML.
+ *
+ * Three questions, two answers each. configure probes the headers and chooses (FSBML_HOOKS_PATCHED).
+ *
+ * |                                           | stock                        | patched (base-patches)             |
+ * |-------------------------------------------|------------------------------|------------------------------------|
+ * | where does an endpoint live?              | memory of its own            | behind its entry in the BTL array  |
+ * | who finds an entry by a real BTL pointer? | nobody: none gets out        | the array's find hook              |
+ * | which path does a descriptor belong to?   | tag in des_flags -> slot     | des_context, kept until the send   |
+ *
+ * A descriptor works only with the BTL that made it, so both ways also tag des_flags with the rail: btl_free gets
+ * nothing but the descriptor, also after des_context has been given back to the PML.
+ */
+#ifndef MCA_BML_FSBML_HOOKS_H
+#define MCA_BML_FSBML_HOOKS_H
+
+#include "bml_fsbml.h"
+
+/** The top byte of des_flags: rail + 1. No BTL and no PML of 4.1 and 5.0 uses a bit above 0x40 (checked at set-up). */
+#define FSBML_DES_SHIFT 24
+#define FSBML_DES_MASK UINT32_C(0xff000000)
+
+_Static_assert(0 == ((MCA_BTL_DES_FLAGS_PRIORITY | MCA_BTL_DES_FLAGS_BTL_OWNERSHIP | MCA_BTL_DES_SEND_ALWAYS_CALLBACK
+                      | MCA_BTL_DES_FLAGS_SIGNAL)
+                     & FSBML_DES_MASK),
+               "Open MPI uses descriptor flags that FSBML takes for the rail");
+_Static_assert(FSBML_MAX_RAILS < 255, "a rail's number must fit into the top byte of des_flags");
+
+static inline uint32_t fsbml_des_tag(uint32_t rail)
+{
+    return (rail + 1) << FSBML_DES_SHIFT;
+}
+
+/** Rail of a descriptor, or -1 if it carries no tag. */
+static inline int fsbml_des_rail(const mca_btl_base_descriptor_t *des)
+{
+    return (int) (des->des_flags >> FSBML_DES_SHIFT) - 1;
+}
+
+/** Name of the way in, for messages. */
+extern const char fsbml_hooks_name[];
+
+/**
+ * Makes the send and eager arrays of a peer, one entry each, and room for its endpoint of `bytes` bytes (zeroed).
+ * NULL if memory is short.
+ */
+mca_bml_fsbml_endpoint_t *fsbml_hooks_place(mca_bml_base_endpoint_t *ep, size_t bytes);
+/** Gives back what place took besides the arrays (which their owner destructs). */
+void fsbml_hooks_unplace(mca_bml_fsbml_endpoint_t *ep);
+
+#ifdef FSBML_HOOKS_PATCHED
+
+/** Remembers the path of a fresh descriptor. */
+static inline void fsbml_hooks_bind(mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *path)
+{
+    des->des_context = path;
+}
+
+/** The path of a descriptor that has not been sent yet. */
+static inline mca_bml_fsbml_path_t *fsbml_hooks_path(mca_bml_fsbml_endpoint_t *ep,
+                                                     const mca_btl_base_descriptor_t *des)
+{
+    (void) ep;
+    return (mca_bml_fsbml_path_t *) des->des_context;
+}
+
+#else
+
+static inline void fsbml_hooks_bind(mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *path)
+{
+    (void) des;
+    (void) path;
+}
+
+static inline mca_bml_fsbml_path_t *fsbml_hooks_path(mca_bml_fsbml_endpoint_t *ep,
+                                                     const mca_btl_base_descriptor_t *des)
+{
+    return fsbml_path(ep, (uint32_t) fsbml_des_rail(des));
+}
+
+#endif /* FSBML_HOOKS_PATCHED */
+
+#endif /* MCA_BML_FSBML_HOOKS_H */

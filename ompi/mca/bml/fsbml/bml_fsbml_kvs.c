@@ -1,0 +1,101 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* The run-time's key-value store (PMIx), as far as FSBML needs it; declared in bml_fsbml_compat.h. */
+
+#include "bml_fsbml_compat.h"
+
+#ifdef FSBML_OMPI_4
+
+/* Weak, as it exists in 4.x only: a DSO that was built for 4.1 can still be loaded by another Open MPI, and refuse. */
+extern opal_pmix_base_module_t opal_pmix __attribute__((weak));
+
+int fsbml_kvs_put(const char *key, const void *data, size_t len)
+{
+    int rc;
+    OPAL_MODEX_SEND_STRING(rc, OPAL_PMIX_GLOBAL, (char *) key, (void *) data, len);
+    return rc;
+}
+
+int fsbml_kvs_commit(void)
+{
+    return opal_pmix.commit();
+}
+
+int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, bool wait, void **data, size_t *len)
+{
+    opal_value_t *value = NULL;
+    opal_list_t hints;
+    OBJ_CONSTRUCT(&hints, opal_list_t);
+    opal_value_t *hint = OBJ_NEW(opal_value_t);
+    hint->key = strdup(wait ? OPAL_PMIX_TIMEOUT : OPAL_PMIX_OPTIONAL);
+    hint->type = wait ? OPAL_INT : OPAL_BOOL;
+    if (wait) {
+        hint->data.integer = 10; /* seconds */
+    } else {
+        hint->data.flag = true;
+    }
+    opal_list_append(&hints, &hint->super);
+    int rc = opal_pmix.get(peer, key, &hints, &value);
+    OPAL_LIST_DESTRUCT(&hints);
+    if (OPAL_SUCCESS != rc || NULL == value) {
+        return OMPI_ERR_NOT_FOUND;
+    }
+    rc = OMPI_ERR_NOT_FOUND;
+    if (OPAL_BYTE_OBJECT == value->type && NULL != value->data.bo.bytes) {
+        *data = value->data.bo.bytes;
+        *len = value->data.bo.size;
+        value->data.bo.bytes = NULL; /* ours now */
+        rc = OMPI_SUCCESS;
+    }
+    OBJ_RELEASE(value);
+    return rc;
+}
+
+#else /* 5.0 */
+
+int fsbml_kvs_put(const char *key, const void *data, size_t len)
+{
+    pmix_value_t value = {.type = PMIX_BYTE_OBJECT};
+    value.data.bo.bytes = (char *) data;
+    value.data.bo.size = len;
+    return PMIX_SUCCESS == PMIx_Put(PMIX_GLOBAL, key, &value) ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+int fsbml_kvs_commit(void)
+{
+    return PMIX_SUCCESS == PMIx_Commit() ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, bool wait, void **data, size_t *len)
+{
+    pmix_proc_t proc;
+    pmix_info_t hint;
+    pmix_value_t *value = NULL;
+    OPAL_PMIX_CONVERT_NAME(&proc, peer);
+    if (wait) {
+        int seconds = 10;
+        PMIX_INFO_LOAD(&hint, PMIX_TIMEOUT, &seconds, PMIX_INT);
+    } else {
+        PMIX_INFO_LOAD(&hint, PMIX_OPTIONAL, NULL, PMIX_BOOL);
+    }
+    pmix_status_t rc = PMIx_Get(&proc, key, &hint, 1, &value);
+    PMIX_INFO_DESTRUCT(&hint);
+    if (PMIX_SUCCESS != rc || NULL == value) {
+        return OMPI_ERR_NOT_FOUND;
+    }
+    int found = OMPI_ERR_NOT_FOUND;
+    if (PMIX_BYTE_OBJECT == value->type && NULL != value->data.bo.bytes) {
+        *data = value->data.bo.bytes;
+        *len = value->data.bo.size;
+        value->data.bo.bytes = NULL; /* ours now */
+        value->data.bo.size = 0;
+        found = OMPI_SUCCESS;
+    }
+    PMIX_VALUE_RELEASE(value);
+    return found;
+}
+
+#endif
