@@ -1,0 +1,146 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* The MCA component: who it is, when it runs, when it declines. */
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "bml_fsbml_hooks.h"
+#include "ompi/mca/mca.h"
+#include "opal/util/output.h"
+#include "opal/util/show_help.h"
+
+#include "mpi.h"
+
+static int component_register(void);
+static int component_open(void);
+static int component_close(void);
+static mca_bml_base_module_t *component_init(int *priority, bool progress_threads, bool mpi_threads);
+
+mca_bml_base_component_t mca_bml_fsbml_component = {
+    .bml_version = {
+        FSBML_BML_VERSION,
+        .mca_component_name = "fsbml",
+        MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION),
+        .mca_open_component = component_open,
+        .mca_close_component = component_close,
+        .mca_register_component_params = component_register,
+    },
+    .bml_data = {
+        MCA_BASE_METADATA_PARAM_CHECKPOINT
+    },
+    .bml_init = component_init,
+};
+
+/* FSBML uses Open MPI's internal structures, which may change with every release: run only with the very version that
+ * it was compiled for. MPI_Get_library_version may be called at any time. */
+static bool version_fits(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length, major = -1, minor = -1, release = -1;
+
+    MPI_Get_library_version(text, &length);
+    const char *v = strstr(text, "Open MPI v");
+    if (NULL == v || 3 != sscanf(v, "Open MPI v%d.%d.%d", &major, &minor, &release) || OMPI_MAJOR_VERSION != major
+        || OMPI_MINOR_VERSION != minor || OMPI_RELEASE_VERSION != release) {
+        text[strcspn(text, ",")] = '\0';
+        opal_output(0,
+                    "fsbml: this component was built for Open MPI %d.%d.%d and refuses to run with %s; build and install "
+                    "it again for this Open MPI (./fsbml build && ./fsbml install).",
+                    OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, text);
+        return false;
+    }
+    return true;
+}
+
+/* True if the user named this component: it never runs by default. */
+static bool was_asked_for(void)
+{
+    const char *selection = ompi_bml_base_framework.framework_selection;
+    if (NULL == selection || '^' == selection[0]) {
+        return false;
+    }
+    for (const char *p = selection; NULL != (p = strstr(p, "fsbml")); p += 5) {
+        bool begins = (p == selection || ',' == p[-1] || ' ' == p[-1]);
+        bool ends = ('\0' == p[5] || ',' == p[5] || ' ' == p[5]);
+        if (begins && ends) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int component_register(void)
+{
+    return fsbml_params_register(&mca_bml_fsbml_component.bml_version);
+}
+
+static int component_open(void)
+{
+    static bool help_known = false; /* search path of opal_show_help: once a process, it is never cleared */
+    Dl_info info;
+
+    if (was_asked_for() && !version_fits()) {
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    /* A DSO in a user's folder has its help text beside it. */
+    if (!help_known && 0 != dladdr((const void *) component_open, &info) && NULL != info.dli_fname) {
+        char dir[4096];
+        const char *slash = strrchr(info.dli_fname, '/');
+        if (NULL != slash && (size_t) (slash - info.dli_fname) < sizeof(dir)) {
+            memcpy(dir, info.dli_fname, (size_t) (slash - info.dli_fname));
+            dir[slash - info.dli_fname] = '\0';
+            opal_show_help_add_dir(dir);
+            help_known = true;
+        }
+    }
+    return OMPI_SUCCESS;
+}
+
+static int component_close(void)
+{
+    return OMPI_SUCCESS;
+}
+
+/* r2 selects the BTLs in its own init. Two components that do so would initialise every BTL twice. */
+static bool is_beside_another(void)
+{
+    mca_base_component_list_item_t *item;
+    OPAL_LIST_FOREACH(item, &ompi_bml_base_framework.framework_components, mca_base_component_list_item_t) {
+        if (item->cli_component != &mca_bml_fsbml_component.bml_version) {
+            opal_show_help(FSBML_HELP, "beside another", true, ompi_bml_base_framework.framework_selection,
+                           item->cli_component->mca_component_name, item->cli_component->mca_component_name);
+            return true;
+        }
+    }
+    return false;
+}
+
+static mca_bml_base_module_t *component_init(int *priority, bool progress_threads, bool mpi_threads)
+{
+    if (!was_asked_for() || is_beside_another()) {
+        return NULL;
+    }
+    if (!mca_bml_fsbml_params.valid) {
+        return NULL; /* told when the parameters were read */
+    }
+    if (OMPI_SUCCESS != mca_btl_base_select(progress_threads, mpi_threads)) {
+        return NULL;
+    }
+    fsbml_module_construct();
+    /* From here on peers may ask: those that are ahead of this process, and also where it has one rail only. */
+    if (OMPI_SUCCESS != fsbml_rails_setup() || OMPI_SUCCESS != fsbml_proof_init()
+        || OMPI_SUCCESS != fsbml_hello_publish()) {
+        fsbml_rails_teardown();
+        return NULL;
+    }
+    FSBML_VERBOSE(FSBML_V_RAILS, "%s hooks, Open MPI %d.%d.%d, %u rails in %u groups", fsbml_hooks_name,
+                  OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, mca_bml_fsbml.n_rails,
+                  mca_bml_fsbml.n_groups);
+    *priority = 110;
+    return &mca_bml_fsbml.super;
+}

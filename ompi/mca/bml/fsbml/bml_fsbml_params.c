@@ -1,0 +1,175 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* MCA parameters: names, help, levels, and their validation, at registration. */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "bml_fsbml.h"
+#include "opal/mca/base/mca_base_var.h"
+#include "opal/util/show_help.h"
+
+mca_bml_fsbml_params_t mca_bml_fsbml_params;
+
+/* Numbers are registered as strings: Open MPI takes "abc" for 0 and "12x" for 12 without a word. */
+typedef struct number_t {
+    const char *name;
+    const char *help;
+    uint64_t min, max, fallback;
+    mca_base_var_info_lvl_t level;
+    uint64_t value;
+    char *text;
+} number_t;
+
+enum { N_PACKETS, N_SIZE_STEP, N_SMALL_SIZE, N_SAMPLES, N_BUDGET, N_PROBE_TIMEOUT, N_QUANTUM, N_VERBOSE, N_NUMBERS };
+
+static number_t number[N_NUMBERS] = {
+    [N_PACKETS] = {"packets", "Messages in one probe of the PRTT benchmark, n of PRTT(n,d,s) (2-1024, default 16)", 2,
+                   1024, 16, OPAL_INFO_LVL_5},
+    [N_SIZE_STEP] = {"size_step",
+                     "Bytes between two message sizes of the PRTT benchmark (64-1048576, default 2048)", 64, 1048576,
+                     2048, OPAL_INFO_LVL_5},
+    [N_SMALL_SIZE] = {"small_size",
+                      "Smallest message of the PRTT benchmark, in bytes; measures overhead and latency (1-4096, "
+                      "default 1)",
+                      1, 4096, 1, OPAL_INFO_LVL_5},
+    [N_SAMPLES] = {"samples",
+                   "Wanted repetitions of each probe of the PRTT benchmark; fewer if the budget is spent (1-1000, "
+                   "default 9)",
+                   1, 1000, 9, OPAL_INFO_LVL_5},
+    [N_BUDGET] = {"budget", "Most milliseconds that the measurement may add to MPI_Init (10-60000, default 300)", 10,
+                  60000, 300, OPAL_INFO_LVL_4},
+    [N_PROBE_TIMEOUT] = {"probe_timeout",
+                         "Milliseconds after which a rail that does not answer, while another rail to the same peer "
+                         "does, carries no traffic to that peer (10-60000, default 500)",
+                         10, 60000, 500, OPAL_INFO_LVL_4},
+    [N_QUANTUM] = {"quantum",
+                   "Largest fragment of a long message, in bytes; 0 = the smallest that still uses every rail well, "
+                   "from the measured parameters (0, or 1024-1073741824, default 0)",
+                   0, 1073741824, 0, OPAL_INFO_LVL_4},
+    [N_VERBOSE] = {"verbose",
+                   "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
+                   "at start, 20 = what happens to each peer's paths, 40 = each probe (0-100, default 0)",
+                   0, 100, 0, OPAL_INFO_LVL_2},
+};
+
+static char *policy_text;
+
+/* Reads a whole decimal number; false if there is anything else in the text. */
+static bool parse(const char *text, uint64_t *value)
+{
+    if (NULL == text || text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    char *end;
+    errno = 0;
+    unsigned long long parsed = strtoull(text, &end, 10);
+    if (0 != errno || '\0' != *end) {
+        return false;
+    }
+    *value = parsed;
+    return true;
+}
+
+static bool validate(number_t *n)
+{
+    bool ok = parse(n->text, &n->value) && n->value >= n->min && n->value <= n->max;
+    if (ok && n == &number[N_QUANTUM] && n->value > 0 && n->value < 1024) {
+        ok = false;
+    }
+    if (!ok) {
+        opal_show_help(FSBML_HELP, "bad number", true, n->name, NULL != n->text ? n->text : "", n->help);
+    }
+    return ok;
+}
+
+static int register_string(const mca_base_component_t *component, const char *name, const char *help,
+                           mca_base_var_info_lvl_t level, mca_base_var_scope_t scope, char **storage)
+{
+    int rc = mca_base_component_var_register(component, name, help, MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, level, scope,
+                                             storage);
+    return rc < 0 ? rc : OMPI_SUCCESS;
+}
+
+int fsbml_params_register(const mca_base_component_t *component)
+{
+    mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
+    static char fallback[N_NUMBERS][24];
+    static char policy_help[256];
+    int rc;
+
+    memset(p, 0, sizeof(*p));
+    p->valid = true;
+
+    /* The variable system frees and clears strings when MPI ends: defaults are set anew each time. */
+    for (int i = 0; i < N_NUMBERS; ++i) {
+        number_t *n = &number[i];
+        snprintf(fallback[i], sizeof(fallback[i]), "%" PRIu64, n->fallback);
+        n->text = fallback[i];
+        /* What the two processes of a measurement must share is the same everywhere. */
+        mca_base_var_scope_t scope = (N_QUANTUM == i || N_VERBOSE == i) ? MCA_BASE_VAR_SCOPE_READONLY
+                                                                        : MCA_BASE_VAR_SCOPE_ALL_EQ;
+        if (OMPI_SUCCESS != (rc = register_string(component, n->name, n->help, n->level, scope, &n->text))) {
+            return rc;
+        }
+    }
+
+    snprintf(policy_help, sizeof(policy_help),
+             "Rule that chooses the rail of a message: %s (default arrival: the rail that delivers it first)",
+             fsbml_policy_list());
+    policy_text = "arrival";
+    p->include = NULL;
+    p->exclude = NULL;
+    if (OMPI_SUCCESS
+            != (rc = register_string(component, "policy", policy_help, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY,
+                                     &policy_text))
+        || OMPI_SUCCESS
+               != (rc = register_string(component, "include",
+                                        "Comma-separated names of the only rails to use, e.g. eth1,eth2; empty = all",
+                                        OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_LOCAL, &p->include))
+        || OMPI_SUCCESS
+               != (rc = register_string(component, "exclude",
+                                        "Comma-separated names of rails not to use, e.g. eth0; empty = none",
+                                        OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_LOCAL, &p->exclude))) {
+        return rc;
+    }
+    p->show_unreach_errors = true;
+    (void) mca_base_component_var_register(component, "show_unreach_errors",
+                                           "Show an error message when a process cannot be reached",
+                                           MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0, OPAL_INFO_LVL_9,
+                                           MCA_BASE_VAR_SCOPE_READONLY, &p->show_unreach_errors);
+
+    for (int i = 0; i < N_NUMBERS; ++i) {
+        p->valid = validate(&number[i]) && p->valid;
+    }
+    if (0 != fsbml_policy_parse(NULL != policy_text ? policy_text : "", &p->policy)) {
+        opal_show_help(FSBML_HELP, "bad policy", true, NULL != policy_text ? policy_text : "", fsbml_policy_list());
+        p->valid = false;
+    }
+    bool has_include = NULL != p->include && '\0' != p->include[0];
+    bool has_exclude = NULL != p->exclude && '\0' != p->exclude[0];
+    if (has_include && has_exclude) {
+        opal_show_help(FSBML_HELP, "include and exclude", true, p->include, p->exclude);
+        p->valid = false;
+    }
+    p->calib.packets = (uint32_t) number[N_PACKETS].value;
+    p->calib.size_step = (uint32_t) number[N_SIZE_STEP].value;
+    p->calib.small_size = (uint32_t) number[N_SMALL_SIZE].value;
+    p->calib.samples = (uint32_t) number[N_SAMPLES].value;
+    p->calib.budget_ns = number[N_BUDGET].value * 1000000u;
+    p->calib.seed = 1;
+    p->probe_timeout_ns = number[N_PROBE_TIMEOUT].value * 1000000u;
+    p->quantum = number[N_QUANTUM].value;
+    p->verbose = (int) number[N_VERBOSE].value;
+    return OMPI_SUCCESS;
+}
+
+void fsbml_params_agreed(char *buf, size_t len)
+{
+    const mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
+    snprintf(buf, len, "packets=%u step=%u small=%u samples=%u budget=%" PRIu64 " timeout=%" PRIu64, p->calib.packets,
+             p->calib.size_step, p->calib.small_size, p->calib.samples, p->calib.budget_ns, p->probe_timeout_ns);
+}
