@@ -1,0 +1,231 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* The pseudo BTL: what the PML sees in place of the rails. It picks a rail when a descriptor is made (a descriptor works
+ * only with the BTL that made it) and charges it when the descriptor is sent. */
+
+#include "bml_fsbml_hooks.h"
+
+/* Cost of a choice on a peer's single path is one comparison. */
+static inline mca_bml_fsbml_path_t *choose(mca_bml_fsbml_endpoint_t *ep, size_t bytes)
+{
+    uint32_t rails = atomic_load_explicit(&ep->live, memory_order_relaxed);
+    if (OPAL_UNLIKELY(0 == rails)) {
+        /* Nothing is proved yet. What is sent now is held, so its rail need only be possible. */
+        rails = atomic_load_explicit(&ep->possible, memory_order_relaxed);
+    }
+    if (0 == (rails & (rails - 1))) {
+        return 0 != rails ? fsbml_path(ep, (uint32_t) __builtin_ctz(rails)) : NULL;
+    }
+    return fsbml_path(ep, (uint32_t) fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), bytes, rails));
+}
+
+static mca_btl_base_descriptor_t *pseudo_alloc(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                                               uint8_t order, size_t size, uint32_t flags)
+{
+    (void) btl;
+    mca_bml_fsbml_path_t *path = choose((mca_bml_fsbml_endpoint_t *) endpoint, size);
+    if (OPAL_UNLIKELY(NULL == path)) {
+        return NULL;
+    }
+    mca_btl_base_module_t *real = path->super.btl;
+    mca_btl_base_descriptor_t *des = real->btl_alloc(real, path->super.btl_endpoint, order, size,
+                                                     flags | fsbml_des_tag(path->rail));
+    if (OPAL_LIKELY(NULL != des)) {
+        fsbml_hooks_bind(des, path);
+    }
+    return des;
+}
+
+static mca_btl_base_descriptor_t *pseudo_prepare_src(mca_btl_base_module_t *btl,
+                                                     struct mca_btl_base_endpoint_t *endpoint,
+                                                     struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
+                                                     size_t *size, uint32_t flags)
+{
+    (void) btl;
+    mca_bml_fsbml_path_t *path = choose((mca_bml_fsbml_endpoint_t *) endpoint, reserve + *size);
+    if (OPAL_UNLIKELY(NULL == path)) {
+        return NULL;
+    }
+    mca_btl_base_module_t *real = path->super.btl;
+    mca_btl_base_descriptor_t *des = real->btl_prepare_src(real, path->super.btl_endpoint, convertor, order, reserve,
+                                                           size, flags | fsbml_des_tag(path->rail));
+    if (OPAL_LIKELY(NULL != des)) {
+        fsbml_hooks_bind(des, path);
+    }
+    return des;
+}
+
+static int pseudo_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
+{
+    (void) btl;
+    int rail = fsbml_des_rail(des);
+    if (OPAL_UNLIKELY(rail < 0 || rail >= (int) mca_bml_fsbml.n_rails)) {
+        return OMPI_ERR_BAD_PARAM; /* not one of ours: better lost than given to the wrong BTL */
+    }
+    mca_btl_base_module_t *real = mca_bml_fsbml.rail[rail].btl;
+    return real->btl_free(real, des);
+}
+
+int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
+                      mca_btl_base_tag_t tag)
+{
+    mca_btl_base_module_t *real = path->super.btl;
+    mca_btl_base_completion_fn_t fn = des->des_cbfunc;
+    size_t bytes = fsbml_des_bytes(des);
+
+    /* From here on the PML's view of the descriptor: its completion may run before btl_send returns, and then the
+     * descriptor is gone. */
+    des->des_context = ep->bml_btl;
+    des->des_cbfunc = fsbml_completion_wrap(tag, fn);
+    int rc = real->btl_send(real, path->super.btl_endpoint, des, tag);
+    if (OPAL_LIKELY(rc >= 0 || OMPI_ERR_RESOURCE_BUSY == rc)) {
+        fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, fsbml_now_ns(), bytes);
+    } else {
+        des->des_cbfunc = fn;
+        fsbml_hooks_bind(des, path);
+    }
+    return rc;
+}
+
+static int pseudo_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                       mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
+{
+    (void) btl;
+    mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
+    mca_bml_fsbml_path_t *path = fsbml_hooks_path(ep, des);
+    if (OPAL_UNLIKELY(0 == (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail)))) {
+        return fsbml_proof_hold(ep, des, path->rail, tag);
+    }
+    return fsbml_btl_send_on(ep, path, des, tag);
+}
+
+/* Only in use if a rail of the group has an immediate send. */
+static int pseudo_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                        struct opal_convertor_t *convertor, void *header, size_t header_size, size_t payload_size,
+                        uint8_t order, uint32_t flags, mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
+{
+    (void) btl;
+    mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
+    mca_bml_fsbml_path_t *path = choose(ep, header_size + payload_size);
+    if (NULL != descriptor) {
+        *descriptor = NULL;
+    }
+    if (OPAL_UNLIKELY(NULL == path)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    mca_btl_base_module_t *real = path->super.btl;
+    if (NULL != real->btl_sendi
+        && 0 != (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail))) {
+        int rc = real->btl_sendi(real, path->super.btl_endpoint, convertor, header, header_size, payload_size, order,
+                                 flags | fsbml_des_tag(path->rail), tag, descriptor);
+        if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
+            fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, fsbml_now_ns(), header_size + payload_size);
+        } else if (NULL != descriptor && NULL != *descriptor) {
+            fsbml_hooks_bind(*descriptor, path);
+        }
+        return rc;
+    }
+    /* The rail that delivers first has none: hand back a descriptor of it, as a BTL does that could not send at once. */
+    if (NULL != descriptor) {
+        *descriptor = real->btl_alloc(real, path->super.btl_endpoint, order, header_size + payload_size,
+                                      flags | fsbml_des_tag(path->rail));
+        if (NULL != *descriptor) {
+            fsbml_hooks_bind(*descriptor, path);
+        }
+    }
+    return OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+static void pseudo_dump(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, int verbose)
+{
+    mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
+    (void) btl;
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        mca_btl_base_module_t *real = ep->path[i].super.btl;
+        opal_output(0, "fsbml: path over %s: %s, backlog %llu ns", mca_bml_fsbml.rail[ep->path[i].rail].name,
+                    (ep->live & fsbml_bit(ep->path[i].rail))       ? "live"
+                    : (ep->possible & fsbml_bit(ep->path[i].rail)) ? "not proved yet"
+                                                                   : "dead",
+                    (unsigned long long) fsbml_sched_backlog(mca_bml_fsbml.sched, ep->path[i].rail, fsbml_now_ns()));
+        if (NULL != real->btl_dump) {
+            real->btl_dump(real, ep->path[i].super.btl_endpoint, verbose);
+        }
+    }
+}
+
+static int pseudo_nothing(mca_btl_base_module_t *btl)
+{
+    (void) btl;
+    return OMPI_SUCCESS;
+}
+
+/* What people see in Open MPI's own tables, e.g. the one of connection methods. */
+static mca_btl_base_component_t pseudo_component = {
+    .btl_version = {
+        MCA_BTL_DEFAULT_VERSION("fsbml"),
+    },
+};
+
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+void fsbml_btl_construct(mca_bml_fsbml_group_t *group)
+{
+    mca_btl_base_module_t *p = &group->pseudo;
+    /* A promise must hold on every rail, a demand counts if one rail makes it. */
+    const uint32_t promises = MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_SIGNALED | FSBML_BTL_FLAGS_COPY_ASYNC;
+    const uint32_t demands = MCA_BTL_FLAGS_NEED_ACK | MCA_BTL_FLAGS_NEED_CSUM | FSBML_BTL_FLAGS_ANY;
+    bool any_sendi = false, first = true;
+
+    for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
+        const mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
+        if (0 == (group->rails & fsbml_bit(i))) {
+            continue;
+        }
+        if (first) {
+            *p = *real;
+            p->btl_flags = (real->btl_flags & (promises | demands)) | MCA_BTL_FLAGS_SEND;
+            first = false;
+        } else {
+            p->btl_eager_limit = lesser(p->btl_eager_limit, real->btl_eager_limit);
+            p->btl_rndv_eager_limit = lesser(p->btl_rndv_eager_limit, real->btl_rndv_eager_limit);
+            p->btl_max_send_size = lesser(p->btl_max_send_size, real->btl_max_send_size);
+            p->btl_latency = p->btl_latency < real->btl_latency ? p->btl_latency : real->btl_latency;
+            p->btl_bandwidth += real->btl_bandwidth;
+            p->btl_flags &= ~(promises & ~real->btl_flags);
+            p->btl_flags |= real->btl_flags & demands;
+        }
+        any_sendi = any_sendi || NULL != real->btl_sendi;
+    }
+    group->max_send_size = p->btl_max_send_size;
+    group->rndv_eager_limit = p->btl_rndv_eager_limit;
+
+    p->btl_component = &pseudo_component;
+    p->btl_atomic_flags = 0;
+    p->btl_registration_handle_size = 0;
+    p->btl_add_procs = NULL;
+    p->btl_del_procs = NULL;
+    p->btl_register = NULL;
+    p->btl_register_error = NULL;
+    p->btl_finalize = pseudo_nothing;
+    p->btl_alloc = pseudo_alloc;
+    p->btl_free = pseudo_free;
+    p->btl_prepare_src = pseudo_prepare_src;
+    p->btl_send = pseudo_send;
+    p->btl_sendi = any_sendi ? pseudo_sendi : NULL;
+    p->btl_put = NULL;
+    p->btl_get = NULL;
+    p->btl_dump = pseudo_dump;
+    p->btl_atomic_op = NULL;
+    p->btl_atomic_fop = NULL;
+    p->btl_atomic_cswap = NULL;
+    p->btl_register_mem = NULL;
+    p->btl_deregister_mem = NULL;
+    p->btl_mpool = NULL;
+    p->btl_flush = NULL;
+}

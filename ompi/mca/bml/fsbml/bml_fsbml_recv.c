@@ -1,0 +1,178 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* Callbacks from the real BTLs to the PML. A real BTL names itself in each; the PML, which compares that name with the
+ * entries it sends by, must meet the pseudo BTL instead, or an answer can wait for ever. */
+
+#include "bml_fsbml_hooks.h"
+
+/* ---------------------------------------------------------------- receive */
+
+typedef struct recv_slot_t {
+    mca_btl_base_module_recv_cb_fn_t cbfunc;
+    void *data;
+} recv_slot_t;
+
+static recv_slot_t recv_slot[MCA_BTL_TAG_MAX];
+
+static void recv_trampoline(FSBML_RECV_PARAMS(btl, des))
+{
+    const recv_slot_t *slot = (const recv_slot_t *) FSBML_RECV_DATA(des);
+#ifdef FSBML_OMPI_4
+    slot->cbfunc(fsbml_visible_btl(btl), recv_tag, des, slot->data);
+#else
+    mca_btl_base_receive_descriptor_t copy = *des;
+    copy.cbdata = slot->data;
+    mca_btl_base_module_t *visible = fsbml_visible_btl(btl);
+    if (visible != btl) {
+        copy.endpoint = NULL; /* allowed by btl.h: not readily available */
+    }
+    slot->cbfunc(visible, &copy);
+#endif
+}
+
+static int tell_btls(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc, void *data)
+{
+    mca_btl_base_active_message_trigger[tag].cbfunc = cbfunc;
+    mca_btl_base_active_message_trigger[tag].cbdata = data;
+    for (size_t i = 0; i < mca_bml_fsbml.n_btls; ++i) {
+        mca_btl_base_module_t *btl = mca_bml_fsbml.btls[i];
+        int rc = NULL != btl->btl_register ? btl->btl_register(btl, tag, cbfunc, data) : OMPI_SUCCESS;
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    return OMPI_SUCCESS;
+}
+
+int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc, void *data)
+{
+    if (tag >= MCA_BTL_TAG_MAX) {
+        return OMPI_ERR_BAD_PARAM;
+    }
+    if (0 == mca_bml_fsbml.n_groups) {
+        return tell_btls(tag, cbfunc, data); /* nothing to choose from, no detour */
+    }
+    recv_slot[tag].cbfunc = cbfunc;
+    recv_slot[tag].data = data;
+    return tell_btls(tag, recv_trampoline, &recv_slot[tag]);
+}
+
+int fsbml_recv_register_raw(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc)
+{
+    return tell_btls(tag, cbfunc, NULL);
+}
+
+/* ------------------------------------------------------------- completion */
+
+/* The PML has a handful of completion functions. Each gets a wrapper of its own from this pool, so that the wrapper
+ * knows the function it stands for without a place in the descriptor. */
+#define WRAPPERS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+
+typedef struct wrapper_t {
+    _Atomic(mca_btl_base_completion_fn_t) fn;
+    mca_btl_base_completion_fn_t stub;
+} wrapper_t;
+
+static void complete(mca_btl_base_completion_fn_t fn, mca_btl_base_descriptor_t *des, int status)
+{
+    const mca_bml_base_btl_t *bml_btl = (const mca_bml_base_btl_t *) des->des_context;
+    des->des_cbfunc = fn;
+    /* On an error ob1 takes the BTL that it is told out of the peer's list. The pseudo BTL stands for all rails, so it
+     * must stay: name none. */
+    fn(OPAL_LIKELY(OPAL_SUCCESS == status) ? bml_btl->btl : NULL, bml_btl->btl_endpoint, des, status);
+}
+
+#define DECLARE_STUB(i)                                                                                                \
+    static void stub_##i(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,                         \
+                         mca_btl_base_descriptor_t *des, int status);
+WRAPPERS(DECLARE_STUB)
+
+#define TABLE_ENTRY(i) {NULL, stub_##i},
+static wrapper_t wrapper[] = {WRAPPERS(TABLE_ENTRY)};
+enum { N_WRAPPERS = sizeof(wrapper) / sizeof(wrapper[0]) };
+
+#define DEFINE_STUB(i)                                                                                                 \
+    static void stub_##i(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,                         \
+                         mca_btl_base_descriptor_t *des, int status)                                                   \
+    {                                                                                                                  \
+        (void) btl;                                                                                                    \
+        (void) endpoint;                                                                                               \
+        complete(atomic_load_explicit(&wrapper[i].fn, memory_order_relaxed), des, status);                             \
+    }
+WRAPPERS(DEFINE_STUB)
+
+/* A tag has one completion function nearly always: the last one of the tag is tried first. */
+static _Atomic(wrapper_t *) last_of_tag[256];
+
+static wrapper_t *intern(mca_btl_base_completion_fn_t fn)
+{
+    for (int i = 0; i < N_WRAPPERS; ++i) {
+        mca_btl_base_completion_fn_t none = NULL;
+        if (fn == atomic_load(&wrapper[i].fn) || atomic_compare_exchange_strong(&wrapper[i].fn, &none, fn)
+            || fn == none) {
+            return &wrapper[i];
+        }
+    }
+    return NULL;
+}
+
+mca_btl_base_completion_fn_t fsbml_completion_wrap(mca_btl_base_tag_t tag, mca_btl_base_completion_fn_t fn)
+{
+    wrapper_t *w = atomic_load_explicit(&last_of_tag[tag], memory_order_acquire);
+    if (OPAL_LIKELY(NULL != w && fn == atomic_load_explicit(&w->fn, memory_order_relaxed))) {
+        return w->stub;
+    }
+    if (NULL == fn) {
+        return NULL;
+    }
+    w = intern(fn);
+    if (NULL == w) {
+        return fn; /* more functions than any PML has: the real BTL's name is all that shows */
+    }
+    atomic_store_explicit(&last_of_tag[tag], w, memory_order_release);
+    return w->stub;
+}
+
+mca_btl_base_completion_fn_t fsbml_completion_unwrap(mca_btl_base_completion_fn_t fn)
+{
+    for (int i = 0; i < N_WRAPPERS; ++i) {
+        if (fn == wrapper[i].stub) {
+            return atomic_load(&wrapper[i].fn);
+        }
+    }
+    return fn;
+}
+
+/* ------------------------------------------------------------------ errors */
+
+static void error_trampoline(mca_btl_base_module_t *btl, int32_t flags, struct opal_proc_t *errproc, char *info)
+{
+    int rail = fsbml_rail_of(btl);
+    if (rail >= 0 && NULL != errproc && !(flags & MCA_BTL_ERROR_FLAGS_FATAL)) {
+        mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc((ompi_proc_t *) errproc);
+        if (NULL != ep && fsbml_proof_failed(ep, (uint32_t) rail, NULL != info ? info : "its connection failed")) {
+            return; /* it had not carried anything yet */
+        }
+    }
+    if (NULL != mca_bml_fsbml.error_cb) {
+        mca_bml_fsbml.error_cb(fsbml_visible_btl(btl), flags, errproc, info);
+    }
+}
+
+int fsbml_recv_register_error(mca_btl_base_module_error_cb_fn_t cbfunc)
+{
+    mca_bml_fsbml.error_cb = cbfunc;
+    for (size_t i = 0; i < mca_bml_fsbml.n_btls; ++i) {
+        mca_btl_base_module_t *btl = mca_bml_fsbml.btls[i];
+        if (NULL != btl->btl_register_error) {
+            int rc = btl->btl_register_error(btl, fsbml_rail_of(btl) >= 0 ? error_trampoline : cbfunc);
+            if (OMPI_SUCCESS != rc) {
+                return rc;
+            }
+        }
+    }
+    return OMPI_SUCCESS;
+}
