@@ -1,0 +1,315 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* The measurement at start: two processes run the PRTT benchmark (thesis 3.2.1, 3.4.2) over each rail that they share,
+ * on the BTLs' active messages. Which probes, and what they mean, the core says; here they are run and timed. */
+
+#include <stdio.h>
+
+#include "bml_fsbml_hooks.h"
+#include "opal/runtime/opal_progress.h"
+#include "opal/util/show_help.h"
+
+static struct {
+    mca_bml_fsbml_endpoint_t *partner;
+    bool leads;                    /* sends the probes; the other is the mirror */
+    _Atomic uint32_t expected;     /* leader: the answer it waits for, 0: none */
+    _Atomic uint64_t answered_ns;  /* leader: when it came */
+    uint32_t seq, counted;         /* mirror: the probe that comes in, and its messages so far */
+    _Atomic bool over;             /* mirror: the table has come */
+} run;
+
+/* Rank that said it is ready to be measured with, -1: none. Apart from `run`, as it can come before this process is. */
+static _Atomic int64_t ready_rank = -1;
+
+/* ------------------------------------------------------------------- packets */
+
+static void mirror(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
+{
+    if (packet->seq != run.seq) {
+        run.seq = packet->seq;
+        run.counted = 0;
+    }
+    if (++run.counted != packet->count) {
+        return;
+    }
+    for (uint32_t i = 0; i < run.partner->n_paths; ++i) {
+        if (run.partner->path[i].super.btl == btl) {
+            fsbml_packet_t back = *packet;
+            back.type = FSBML_PACKET_PRTT_BACK;
+            back.from = *OMPI_PROC_MY_NAME;
+            (void) fsbml_packet_send(&run.partner->path[i].super, &back, NULL, 0, packet->bytes);
+        }
+    }
+}
+
+static void take_table(const void *record, size_t len)
+{
+    fsbml_table_t *table = calloc(1, sizeof(*table));
+    if (NULL != table && 0 == fsbml_table_unpack(table, record, len)) {
+        fsbml_table_apply(table);
+    } else {
+        opal_show_help(FSBML_HELP, "malformed record", true, "table",
+                       OMPI_NAME_PRINT(&run.partner->proc->super.proc_name));
+    }
+    free(table);
+    atomic_store(&run.over, true);
+}
+
+void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len)
+{
+    if (FSBML_PACKET_READY == packet->type) {
+        if (packet->from.jobid == OMPI_PROC_MY_NAME->jobid) {
+            atomic_store(&ready_rank, (int64_t) packet->from.vpid);
+        }
+        return;
+    }
+    if (NULL == run.partner
+        || OPAL_EQUAL
+               != opal_compare_proc(packet->from, run.partner->proc->super.proc_name)) {
+        return; /* late, or from somebody with whom this process does not measure */
+    }
+    switch (packet->type) {
+    case FSBML_PACKET_PRTT:
+        if (!run.leads) {
+            mirror(btl, packet);
+        }
+        break;
+    case FSBML_PACKET_PRTT_BACK:
+        if (run.leads && packet->seq == atomic_load(&run.expected)) {
+            atomic_store(&run.answered_ns, fsbml_now_ns());
+            atomic_store(&run.expected, 0);
+        }
+        break;
+    default:
+        if (!run.leads && packet->bytes <= len) {
+            take_table(payload, packet->bytes);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- the leader */
+
+/* Runs one probe; returns its time in ns, or 0 if it was not answered within the limit. */
+static uint64_t run_probe(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *probe, uint64_t limit_ns)
+{
+    static uint32_t seq;
+    seq = (0 == seq + 1) ? 1 : seq + 1;
+    const fsbml_packet_t packet = {.type = FSBML_PACKET_PRTT,
+                                   .from = *OMPI_PROC_MY_NAME,
+                                   .seq = seq,
+                                   .count = probe->packets,
+                                   .bytes = probe->bytes};
+    atomic_store(&run.expected, seq);
+    uint64_t start = fsbml_now_ns();
+    for (uint32_t i = 0; i < probe->packets; ++i) {
+        if (i > 0 && probe->delay_ns > 0) {
+            for (uint64_t until = fsbml_now_ns() + probe->delay_ns; fsbml_now_ns() < until;) {
+                /* the processor is busy meanwhile: that is what the delay stands for */
+            }
+        }
+        while (OMPI_ERR_OUT_OF_RESOURCE == fsbml_packet_send(&path->super, &packet, NULL, 0, probe->bytes)) {
+            if (fsbml_now_ns() - start > limit_ns) {
+                atomic_store(&run.expected, 0);
+                return 0;
+            }
+            opal_progress();
+        }
+    }
+    while (0 != atomic_load(&run.expected)) {
+        if (fsbml_now_ns() - start > limit_ns) {
+            atomic_store(&run.expected, 0);
+            return 0;
+        }
+        opal_progress();
+    }
+    return atomic_load(&run.answered_ns) - start;
+}
+
+/* Measures the partner's live paths; rail[] says which. */
+static void measure(fsbml_table_t *table, const uint32_t *rail, size_t n)
+{
+    const uint64_t timeout = mca_bml_fsbml_params.probe_timeout_ns + mca_bml_fsbml_params.calib.budget_ns;
+    fsbml_calib_config_t config = mca_bml_fsbml_params.calib;
+    uint32_t max_bytes[FSBML_MAX_RAILS];
+    fsbml_probe_t probe;
+
+    if (config.small_size < FSBML_PACKET_HEADER) {
+        config.small_size = FSBML_PACKET_HEADER; /* no smaller message exists */
+    }
+    for (size_t i = 0; i < n; ++i) {
+        const mca_btl_base_module_t *btl = mca_bml_fsbml.rail[rail[i]].btl;
+        size_t most = btl->btl_max_send_size > btl->btl_eager_limit ? btl->btl_max_send_size : btl->btl_eager_limit;
+        max_bytes[i] = most < UINT32_MAX ? (uint32_t) most : UINT32_MAX;
+    }
+    fsbml_calib_t *calib = fsbml_calib_create(&config, n, max_bytes);
+    if (NULL == calib) {
+        snprintf(table->reason, sizeof(table->reason), "out of memory");
+        return;
+    }
+    uint64_t start = fsbml_now_ns();
+    while (1 == fsbml_calib_next(calib, fsbml_now_ns() - start, &probe)) {
+        uint32_t r = rail[probe.rail];
+        uint64_t prtt = run_probe(fsbml_path(run.partner, r), &probe, timeout);
+        FSBML_VERBOSE(FSBML_V_PROBE, "PRTT(%u,%.1f us,%u B) on %s: %.1f us%s", probe.packets,
+                      (double) probe.delay_ns / 1e3, probe.bytes, mca_bml_fsbml.rail[r].name, (double) prtt / 1e3,
+                      probe.warm_up ? " (warm-up)" : "");
+        if (0 == prtt) {
+            char why[FSBML_REASON_MAX];
+            snprintf(why, sizeof(why), "a probe of %u x %u bytes was not answered within %.0f ms", probe.packets,
+                     probe.bytes, (double) timeout / 1e6);
+            (void) fsbml_calib_fail(calib, probe.rail, why);
+            fsbml_endpoint_remove_path(run.partner, r);
+            opal_show_help(FSBML_HELP, "rail not measured", true, mca_bml_fsbml.rail[r].name,
+                           mca_bml_fsbml.rail[r].key, fsbml_node_name(), why);
+        } else {
+            (void) fsbml_calib_report(calib, &probe, prtt);
+        }
+    }
+    table->duration_ns = fsbml_now_ns() - start;
+    for (size_t i = 0; i < n; ++i) {
+        (void) fsbml_calib_fit(calib, i, &table->rail[table->n_rails + i].fit);
+    }
+    fsbml_calib_destroy(calib);
+}
+
+static void show_table(const fsbml_table_t *table)
+{
+    char text[8192];
+    if (FSBML_V_TABLE <= mca_bml_fsbml_params.verbose) {
+        fsbml_table_text(table, text, sizeof(text));
+        for (char *line = strtok(text, "\n"); NULL != line; line = strtok(NULL, "\n")) {
+            opal_output(0, "fsbml: %s", line);
+        }
+    }
+}
+
+static void lead(fsbml_table_t *table)
+{
+    mca_bml_fsbml_endpoint_t *ep = run.partner;
+    uint32_t live = atomic_load(&ep->live), rail[FSBML_MAX_RAILS];
+    size_t n = 0;
+
+    for (uint32_t r = 0; r < mca_bml_fsbml.n_rails; ++r) {
+        if (live & fsbml_bit(r)) {
+            rail[n++] = r;
+        }
+    }
+    if (n >= 2) {
+        measure(table, rail, n);
+        for (size_t i = 0; i < n; ++i) {
+            fsbml_table_rail_t *t = &table->rail[i];
+            memcpy(t->key, mca_bml_fsbml.rail[rail[i]].key, sizeof(t->key));
+            memcpy(t->name, mca_bml_fsbml.rail[rail[i]].name, sizeof(t->name));
+        }
+        table->n_rails = (uint32_t) n;
+    } else {
+        snprintf(table->reason, sizeof(table->reason), "%s between the measuring ranks %u and %u",
+                 0 == n ? "no rail answers" : "only one rail answers", table->pair[0], table->pair[1]);
+    }
+
+    /* The mirror waits for the table; it takes the live rail that answers soonest, by what is known now. */
+    fsbml_table_apply(table);
+    live = atomic_load(&ep->live);
+    void *record = malloc(fsbml_table_packed_max());
+    long len = NULL != record ? fsbml_table_pack(table, record, fsbml_table_packed_max()) : -1;
+    if (0 != live && len > 0) {
+        int r = fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), (size_t) len, live);
+        const fsbml_packet_t packet = {.type = FSBML_PACKET_TABLE, .from = *OMPI_PROC_MY_NAME, .bytes = (uint32_t) len};
+        (void) fsbml_packet_send(&fsbml_path(ep, (uint32_t) r)->super, &packet, record, (size_t) len, 0);
+    }
+    free(record);
+    show_table(table);
+}
+
+/* -------------------------------------------------------------------- both */
+
+/* Waits until each path to the partner is proved or given up; the leader also for the mirror's word. */
+static bool settle(uint32_t partner)
+{
+    const uint64_t limit = fsbml_now_ns() + 4 * mca_bml_fsbml_params.probe_timeout_ns + 2000000000u;
+    while (fsbml_now_ns() < limit) {
+        if (atomic_load(&run.partner->live) == atomic_load(&run.partner->possible)
+            && (!run.leads || (int64_t) partner == atomic_load(&ready_rank))) {
+            return true;
+        }
+        opal_progress();
+    }
+    return false;
+}
+
+/* The mirror: says that it is there, then answers until the table comes. */
+static void follow(void)
+{
+    const uint32_t live = atomic_load(&run.partner->live);
+    const fsbml_packet_t ready = {.type = FSBML_PACKET_READY, .from = *OMPI_PROC_MY_NAME};
+    if (0 == live) {
+        return;
+    }
+    (void) fsbml_packet_send(&fsbml_path(run.partner, (uint32_t) __builtin_ctz(live))->super, &ready, NULL, 0, 0);
+    const uint64_t limit = fsbml_now_ns() + 2 * mca_bml_fsbml_params.calib.budget_ns
+                           + 8 * mca_bml_fsbml_params.probe_timeout_ns + 4000000000u;
+    while (!atomic_load(&run.over) && fsbml_now_ns() < limit) {
+        opal_progress();
+    }
+}
+
+/* False if this process does not see two rails to its partner. */
+static bool find_partner(uint32_t partner)
+{
+    const ompi_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = partner};
+    ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(name);
+    run.partner = NULL != proc ? fsbml_endpoint_of(mca_bml_base_get_endpoint(proc)) : NULL;
+    return NULL != run.partner && (run.partner->n_paths >= 2 || !run.leads);
+}
+
+void fsbml_calibrate(void)
+{
+    uint32_t pair[2];
+    const uint32_t me = OMPI_PROC_MY_NAME->vpid;
+    const bool one_node = fsbml_job_local_size() >= fsbml_job_size();
+
+    memset(&run, 0, sizeof(run));
+    mca_bml_fsbml.calibrated = true;
+    if (0 == mca_bml_fsbml.n_groups) {
+        return;
+    }
+    /* On a job of several nodes only the first process of a node can be in the pair: the others need not look. */
+    if (fsbml_job_size() < 2 || (!one_node && 0 != fsbml_my_local_rank()) || !fsbml_pair_find(pair)
+        || (me != pair[0] && me != pair[1])) {
+        if (mca_bml_fsbml.table_wanted) {
+            fsbml_table_want();
+        }
+        return;
+    }
+    fsbml_table_t *table = calloc(1, sizeof(*table));
+    if (NULL == table) {
+        return;
+    }
+    run.leads = me == pair[0];
+    table->pair[0] = pair[0];
+    table->pair[1] = pair[1];
+    opal_progress_event_users_increment(); /* poll the sockets at every turn */
+    const uint32_t partner = pair[run.leads ? 1 : 0];
+    if (!find_partner(partner)) {
+        snprintf(table->reason, sizeof(table->reason), "ranks %u and %u do not share two rails", pair[0], pair[1]);
+        fsbml_table_apply(table);
+    } else if (!settle(partner) && run.leads) {
+        snprintf(table->reason, sizeof(table->reason), "rank %u does not answer rank %u", pair[1], pair[0]);
+        fsbml_table_apply(table);
+        show_table(table);
+    } else if (run.leads) {
+        lead(table);
+    } else {
+        follow();
+    }
+    if (run.leads) {
+        fsbml_table_publish(table);
+    }
+    opal_progress_event_users_decrement();
+    run.partner = NULL;
+    atomic_store(&ready_rank, -1);
+    free(table);
+}

@@ -1,0 +1,445 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* A path carries traffic only after its peer has answered on it.
+ *
+ * An endpoint asks on all of its paths as soon as it is made, and waits for nothing: what the PML sends before the first
+ * answer is held. The first answer opens its path. A peer that computes answers nobody, so silence alone proves nothing:
+ * a path is given up only if the peer, asked once more on a live path after the time-out, answers there and not here. */
+
+#include "bml_fsbml_hooks.h"
+#include "opal/runtime/opal_progress.h"
+#include "opal/util/show_help.h"
+
+OBJ_CLASS_INSTANCE(mca_bml_fsbml_held_t, opal_list_item_t, NULL, NULL);
+
+static opal_mutex_t list_lock = OPAL_MUTEX_STATIC_INIT;
+static mca_bml_fsbml_endpoint_t *proving; /* endpoints with paths to be proved, or with something held */
+static bool running;                      /* progress() is registered */
+static opal_mutex_t work_lock = OPAL_MUTEX_STATIC_INIT; /* an endpoint under progress() is not released */
+
+static int progress(void);
+
+static void watch(mca_bml_fsbml_endpoint_t *ep)
+{
+    opal_mutex_lock(&list_lock);
+    if (!ep->proving) {
+        ep->proving = true;
+        ep->next = proving;
+        proving = ep;
+    }
+    bool start = !running;
+    running = true;
+    opal_mutex_unlock(&list_lock);
+    if (start) {
+        opal_progress_register(progress);
+    }
+}
+
+static void unwatch(mca_bml_fsbml_endpoint_t *ep)
+{
+    opal_mutex_lock(&list_lock);
+    for (mca_bml_fsbml_endpoint_t **p = &proving; NULL != *p; p = &(*p)->next) {
+        if (*p == ep) {
+            *p = ep->next;
+            break;
+        }
+    }
+    ep->proving = false;
+    opal_mutex_unlock(&list_lock);
+}
+
+int fsbml_proof_init(void)
+{
+    return fsbml_packet_init();
+}
+
+void fsbml_proof_fini(void)
+{
+    opal_mutex_lock(&list_lock);
+    bool stop = running;
+    running = false;
+    proving = NULL;
+    opal_mutex_unlock(&list_lock);
+    if (stop) {
+        opal_progress_unregister(progress);
+    }
+}
+
+/* ------------------------------------------------------------ asking, answers */
+
+static int ask(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, uint32_t seq)
+{
+    (void) ep;
+    const fsbml_packet_t packet = {.type = FSBML_PACKET_ASK, .from = *OMPI_PROC_MY_NAME, .seq = seq};
+    return fsbml_packet_send(&path->super, &packet, NULL, 0, 0);
+}
+
+static void open_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    const uint32_t bit = fsbml_bit(path->rail);
+    if (path->removed || 0 != (atomic_load(&ep->live) & bit)) {
+        return;
+    }
+    if (path->reported) {
+        FSBML_VERBOSE(FSBML_V_RAILS, "rail %s to %s answers after all and is used again",
+                      mca_bml_fsbml.rail[path->rail].name, OMPI_NAME_PRINT(&ep->proc->super.proc_name));
+        path->reported = false;
+    }
+    FSBML_VERBOSE(FSBML_V_PEER, "rail %s to %s is live", mca_bml_fsbml.rail[path->rail].name,
+                  OMPI_NAME_PRINT(&ep->proc->super.proc_name));
+    atomic_fetch_or(&ep->possible, bit);
+    if (0 == atomic_fetch_or(&ep->live, bit)) {
+        opal_mutex_lock(&ep->lock);
+        ep->first_live_ns = fsbml_now_ns();
+        opal_mutex_unlock(&ep->lock);
+    }
+    fsbml_proof_release_held(ep);
+}
+
+static void close_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const char *why)
+{
+    const uint32_t bit = fsbml_bit(path->rail);
+    if (0 == (atomic_fetch_and(&ep->possible, ~bit) & bit) || path->removed) {
+        return;
+    }
+    atomic_fetch_and(&ep->live, ~bit);
+    if (!path->reported) {
+        char rest[256];
+        char *peer = fsbml_proc_host(ep->proc);
+        path->reported = true;
+        fsbml_rails_names(atomic_load(&ep->possible), rest, sizeof(rest));
+        opal_show_help(FSBML_HELP, "rail left out", true, mca_bml_fsbml.rail[path->rail].name,
+                       mca_bml_fsbml.rail[path->rail].key, fsbml_node_name(), peer, why,
+                       '\0' != rest[0] ? rest : "none");
+        free(peer);
+    }
+}
+
+void fsbml_proof_start_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    path->removed = false;
+    opal_mutex_lock(&ep->lock);
+    ep->first_live_ns = 0 != atomic_load(&ep->live) ? fsbml_now_ns() : 0;
+    ep->confirm_ns = ep->confirmed_ns = 0;
+    opal_mutex_unlock(&ep->lock);
+    atomic_fetch_or(&ep->possible, fsbml_bit(path->rail));
+    int rc = ask(ep, path, 0);
+    if (OMPI_ERR_NOT_SUPPORTED == rc) {
+        close_path(ep, path, "its BTL does not keep the flags of a descriptor");
+    } else if (OMPI_SUCCESS != rc) {
+        close_path(ep, path, "its BTL refuses to send");
+    }
+    watch(ep);
+}
+
+void fsbml_proof_start(mca_bml_fsbml_endpoint_t *ep)
+{
+    fsbml_hello_t *hello = malloc(sizeof(*hello));
+    int rc = NULL != hello ? fsbml_hello_fetch(&ep->proc->super.proc_name, hello) : -ENOMEM;
+    free(hello);
+    if (0 != rc) {
+        /* Nobody there who could answer a probe. One rail, the first, as it would be without FSBML. */
+        char *peer = fsbml_proc_host(ep->proc);
+        opal_show_help(FSBML_HELP, "peer without fsbml", true, OMPI_NAME_PRINT(&ep->proc->super.proc_name), peer,
+                       mca_bml_fsbml.rail[ep->path[0].rail].name);
+        free(peer);
+        atomic_store(&ep->possible, fsbml_bit(ep->path[0].rail));
+        atomic_store(&ep->live, fsbml_bit(ep->path[0].rail));
+        return;
+    }
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        fsbml_proof_start_path(ep, &ep->path[i]);
+    }
+}
+
+bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char *why)
+{
+    const uint32_t bit = fsbml_bit(rail);
+    if (0 == (ep->group->rails & bit)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        if (ep->path[i].rail == rail) {
+            if (0 != (atomic_load(&ep->live) & bit)) {
+                return false;
+            }
+            close_path(ep, &ep->path[i], why);
+            watch(ep); /* what is held must go elsewhere, but not from within a BTL's error callback */
+            return true;
+        }
+    }
+    return false;
+}
+
+void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
+{
+    ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(packet->from);
+    mca_bml_base_endpoint_t *bml_ep = NULL != proc ? mca_bml_base_get_endpoint(proc) : NULL;
+    const mca_bml_base_btl_t *entry = NULL != bml_ep ? fsbml_endpoint_entry(bml_ep, btl) : NULL;
+    if (NULL == entry) {
+        FSBML_VERBOSE(FSBML_V_PEER, "%s asks on a rail that does not lead back to it",
+                      OMPI_NAME_PRINT(&packet->from));
+        return; /* a one-way rail: no answer, so that nobody takes it for a good one */
+    }
+    const fsbml_packet_t answer = {.type = FSBML_PACKET_ANSWER, .from = *OMPI_PROC_MY_NAME, .seq = packet->seq};
+    (void) fsbml_packet_send(entry, &answer, NULL, 0, 0); /* not sent: not proved */
+}
+
+void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
+{
+    ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(packet->from);
+    mca_bml_fsbml_endpoint_t *ep = NULL != proc ? fsbml_endpoint_of_proc(proc) : NULL;
+    for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
+        if (ep->path[i].super.btl != btl) {
+            continue;
+        }
+        if (1 == packet->seq) {
+            opal_mutex_lock(&ep->lock);
+            if (0 == ep->confirmed_ns) {
+                ep->confirmed_ns = fsbml_now_ns();
+            }
+            opal_mutex_unlock(&ep->lock);
+        }
+        open_path(ep, &ep->path[i]);
+    }
+}
+
+/* ------------------------------------------------------------------- holding */
+
+int fsbml_proof_hold(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
+                     mca_btl_base_tag_t tag)
+{
+    mca_bml_fsbml_held_t *held = OBJ_NEW(mca_bml_fsbml_held_t);
+    if (NULL == held) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    held->des = des;
+    held->rail = rail;
+    held->tag = tag;
+    opal_mutex_lock(&ep->lock);
+    opal_list_append(&ep->held, &held->super);
+    atomic_fetch_add(&ep->n_held, 1);
+    opal_mutex_unlock(&ep->lock);
+    /* Sent from the progress function, or by the answer: the PML expects no completion before this call returns. */
+    watch(ep);
+    return OMPI_SUCCESS;
+}
+
+/* Gives the PML's message to another rail: a descriptor works only with the BTL that made it. */
+static mca_btl_base_descriptor_t *move(mca_btl_base_descriptor_t *des, const mca_bml_fsbml_path_t *from,
+                                       mca_bml_fsbml_path_t *to)
+{
+    mca_btl_base_module_t *old = from->super.btl, *btl = to->super.btl;
+    size_t bytes = fsbml_des_bytes(des), at = 0;
+    mca_btl_base_descriptor_t *moved
+        = btl->btl_alloc(btl, to->super.btl_endpoint, MCA_BTL_NO_ORDER, bytes,
+                         (des->des_flags & ~FSBML_DES_MASK) | fsbml_des_tag(to->rail));
+    if (NULL == moved) {
+        return NULL;
+    }
+    for (size_t i = 0; i < des->des_segment_count; ++i) {
+        memcpy((char *) moved->des_segments[0].seg_addr.pval + at, des->des_segments[i].seg_addr.pval,
+               des->des_segments[i].seg_len);
+        at += des->des_segments[i].seg_len;
+    }
+    moved->des_cbfunc = des->des_cbfunc;
+    moved->des_cbdata = des->des_cbdata;
+    fsbml_hooks_bind(moved, to);
+    old->btl_free(old, des);
+    return moved;
+}
+
+static void fail(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held)
+{
+    mca_btl_base_descriptor_t *des = held->des;
+    mca_btl_base_module_t *btl = fsbml_path(ep, held->rail)->super.btl;
+    uint32_t flags = des->des_flags;
+    des->des_context = ep->bml_btl;
+    if (NULL != des->des_cbfunc) {
+        des->des_cbfunc(NULL, (struct mca_btl_base_endpoint_t *) ep, des, OMPI_ERR_UNREACH);
+    }
+    if (flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) {
+        btl->btl_free(btl, des);
+    }
+}
+
+/* Returns false if it must be tried again later. */
+static bool send_held(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, uint32_t live)
+{
+    mca_bml_fsbml_path_t *path = fsbml_path(ep, held->rail);
+    if (0 == (live & fsbml_bit(held->rail))) {
+        int rail = fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), fsbml_des_bytes(held->des), live);
+        mca_bml_fsbml_path_t *to = fsbml_path(ep, (uint32_t) rail);
+        mca_btl_base_descriptor_t *moved = move(held->des, path, to);
+        if (NULL == moved) {
+            return false;
+        }
+        held->des = moved;
+        held->rail = to->rail;
+        path = to;
+    }
+    mca_btl_base_descriptor_t *des = held->des;
+    uint32_t flags = des->des_flags;
+    mca_btl_base_completion_fn_t fn = des->des_cbfunc;
+    /* The PML was told that the completion will come: it must, also where the BTL could do without. */
+    des->des_flags |= MCA_BTL_DES_SEND_ALWAYS_CALLBACK;
+    int rc = fsbml_btl_send_on(ep, path, des, held->tag);
+    if (rc < 0 && OMPI_ERR_RESOURCE_BUSY != rc) {
+        des->des_flags = flags;
+        des->des_cbfunc = fn;
+        return false;
+    }
+    return true;
+}
+
+void fsbml_proof_release_held(mca_bml_fsbml_endpoint_t *ep)
+{
+    /* As many as there are now: what the PML sends from a completion is not held any more. */
+    for (uint32_t n = atomic_load(&ep->n_held); n > 0; --n) {
+        uint32_t live = atomic_load(&ep->live), possible = atomic_load(&ep->possible);
+        if (0 == live && 0 != possible) {
+            return;
+        }
+        opal_mutex_lock(&ep->lock);
+        mca_bml_fsbml_held_t *held = (mca_bml_fsbml_held_t *) opal_list_remove_first(&ep->held);
+        opal_mutex_unlock(&ep->lock);
+        if (NULL == held) {
+            return;
+        }
+        if (0 == live) {
+            fail(ep, held);
+        } else if (!send_held(ep, held, live)) {
+            opal_mutex_lock(&ep->lock);
+            opal_list_prepend(&ep->held, &held->super);
+            opal_mutex_unlock(&ep->lock);
+            watch(ep);
+            return;
+        }
+        atomic_fetch_sub(&ep->n_held, 1);
+        OBJ_RELEASE(held);
+    }
+}
+
+/* --------------------------------------------------------------- time passes */
+
+static void give_up_silent(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
+{
+    const uint64_t timeout = mca_bml_fsbml_params.probe_timeout_ns;
+    uint32_t live = atomic_load(&ep->live), silent = atomic_load(&ep->possible) & ~live;
+    bool confirm = false;
+
+    if (0 == live || 0 == silent) {
+        return;
+    }
+    opal_mutex_lock(&ep->lock);
+    bool late = 0 != ep->first_live_ns && now - ep->first_live_ns > timeout;
+    if (late && 0 == ep->confirm_ns) {
+        ep->confirm_ns = now;
+        confirm = true;
+    }
+    bool over = 0 != ep->confirmed_ns && now - ep->confirmed_ns > timeout / 4;
+    opal_mutex_unlock(&ep->lock);
+    if (confirm) {
+        /* Also again on the silent ones: the first question may have been lost with its connection. */
+        for (uint32_t i = 0; i < ep->n_paths; ++i) {
+            if ((live | silent) & fsbml_bit(ep->path[i].rail)) {
+                (void) ask(ep, &ep->path[i], 1);
+            }
+        }
+    }
+    if (over) {
+        for (uint32_t i = 0; i < ep->n_paths; ++i) {
+            if (silent & fsbml_bit(ep->path[i].rail)) {
+                close_path(ep, &ep->path[i], "the peer answers on another rail, but not on this one");
+            }
+        }
+    }
+}
+
+static void no_way(mca_bml_fsbml_endpoint_t *ep)
+{
+    char *peer = fsbml_proc_host(ep->proc);
+    opal_show_help(FSBML_HELP, "no rail answers", true, fsbml_node_name(), OMPI_NAME_PRINT(&ep->proc->super.proc_name),
+                   peer);
+    free(peer);
+    fsbml_proof_release_held(ep);
+    if (NULL != mca_bml_fsbml.error_cb) {
+        mca_bml_fsbml.error_cb(&ep->group->pseudo, MCA_BTL_ERROR_FLAGS_FATAL, &ep->proc->super, "no rail answers");
+    }
+}
+
+/* One round over what waits; the caller has work_lock. */
+static void look_after(uint64_t now)
+{
+    enum { BATCH = 64 };
+    static size_t turn; /* so that silent peers at the head of a long list do not starve the rest */
+    mca_bml_fsbml_endpoint_t *ep[BATCH];
+    size_t n = 0, total = 0, at = 0;
+
+    opal_mutex_lock(&list_lock);
+    for (mca_bml_fsbml_endpoint_t *e = proving; NULL != e; e = e->next) {
+        ++total;
+    }
+    turn = turn < total ? turn : 0;
+    for (mca_bml_fsbml_endpoint_t *e = proving; NULL != e && n < BATCH; e = e->next) {
+        if (at++ >= turn) {
+            ep[n++] = e;
+        }
+    }
+    turn += n;
+    opal_mutex_unlock(&list_lock);
+    for (size_t i = 0; i < n; ++i) {
+        give_up_silent(ep[i], now);
+        uint32_t live = atomic_load(&ep[i]->live), possible = atomic_load(&ep[i]->possible);
+        if (0 == possible) {
+            unwatch(ep[i]);
+            no_way(ep[i]);
+            continue;
+        }
+        fsbml_proof_release_held(ep[i]);
+        if (live == possible && 0 == atomic_load(&ep[i]->n_held)) {
+            unwatch(ep[i]);
+        }
+    }
+}
+
+static int progress(void)
+{
+    static _Atomic uint64_t next_ns;
+    uint64_t now = fsbml_now_ns();
+
+    if (now < atomic_load_explicit(&next_ns, memory_order_relaxed) || 0 != opal_mutex_trylock(&work_lock)) {
+        return 0;
+    }
+    atomic_store_explicit(&next_ns, now + 200000, memory_order_relaxed); /* look every 0.2 ms */
+    look_after(now);
+    opal_mutex_unlock(&work_lock);
+    opal_mutex_lock(&list_lock);
+    bool stop = running && NULL == proving;
+    running = running && !stop;
+    opal_mutex_unlock(&list_lock);
+    if (stop) {
+        opal_progress_unregister(progress);
+    }
+    return 0;
+}
+
+void fsbml_proof_forget(mca_bml_fsbml_endpoint_t *ep)
+{
+    opal_mutex_lock(&work_lock);
+    unwatch(ep);
+    opal_mutex_unlock(&work_lock);
+    opal_mutex_lock(&ep->lock);
+    opal_list_item_t *item;
+    while (NULL != (item = opal_list_remove_first(&ep->held))) {
+        mca_bml_fsbml_held_t *held = (mca_bml_fsbml_held_t *) item;
+        mca_btl_base_module_t *btl = fsbml_path(ep, held->rail)->super.btl;
+        btl->btl_free(btl, held->des);
+        OBJ_RELEASE(held);
+    }
+    atomic_store(&ep->n_held, 0);
+    opal_mutex_unlock(&ep->lock);
+}
