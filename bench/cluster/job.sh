@@ -64,29 +64,37 @@ job_environment() {
 # job_run STATE RANKS -- COMMAND...: runs COMMAND on node 0 in namespaces of its own (processes, mounts) and returns its
 # exit status. Whatever ends this shell ends every process of the job: the kernel kills a PID namespace with its first one.
 job_run() {
-    local state=$1 ranks=$2 pid status=0 child
+    local state=$1 ranks=$2 pid status=0 ending=0
     shift 3
     mkdir -p "$state/jobs"
     # stdin by name: a background command would get /dev/null.
-    unshare --pid --fork --kill-child=KILL --mount \
+    # The kernel kills unshare when this shell dies, however it dies, and with unshare all of the job.
+    setpriv --pdeathsig KILL unshare --pid --fork --kill-child=KILL --mount \
         "$BASH" "$FSBML_TOP/bench/cluster/job_init" "$state" "$(slots "$(node_count "$state")" "$ranks")" "$@" <&0 &
     pid=$!
-    process_start "$pid" >"$state/jobs/$pid" || :
-    # Ask nicely first: the job's first process passes TERM on to mpirun and ends, at the latest, a few seconds later.
-    trap 'child=$(job_first_process "$pid") && kill -TERM "$child" 2>/dev/null || kill -KILL "$pid" 2>/dev/null' INT TERM HUP
-    wait "$pid" || status=$?
-    # A trapped signal breaks off wait; the job itself may still be at work.
-    while kill -0 "$pid" 2>/dev/null; do
+    if ! process_start "$pid" >"$state/jobs/$pid"; then :; fi
+    trap 'ending=130; job_end "$pid"' INT
+    trap 'ending=143; job_end "$pid"' TERM
+    trap 'ending=129; job_end "$pid"' HUP
+    # A trapped signal breaks off wait while the job itself may still be at work. No word from bash about killed children.
+    while :; do
         status=0
-        wait "$pid" || status=$?
-    done
+        wait "$pid" 2>/dev/null || status=$?
+        kill -0 "$pid" 2>/dev/null || break
+    done 2>/dev/null
     trap - INT TERM HUP
     rm -f -- "$state/jobs/$pid"
+    [ "$ending" -eq 0 ] || status=$ending
     return "$status"
 }
 
-# job_first_process PID: the process that unshare PID has forked, as seen from here.
-job_first_process() {
-    local child
-    read -r child _ <"/proc/$1/task/$1/children" && printf '%s\n' "$child"
+# job_end PID: asks nicely: the job's first process, the child of unshare PID, passes TERM on to mpirun and ends a few
+# seconds later at the latest. Where the kernel does not tell the child, or it is not there yet, unshare is killed instead.
+job_end() {
+    local child=""
+    # The file has no newline at its end, which makes read say 1.
+    if [ -r "/proc/$1/task/$1/children" ]; then read -r child _ <"/proc/$1/task/$1/children" || :; fi
+    if [ -z "$child" ] || ! kill -TERM "$child" 2>/dev/null; then
+        kill -KILL "$1" 2>/dev/null || :
+    fi
 }
