@@ -1,0 +1,59 @@
+# What install and uninstall share: options, and where the files go. Sourced after lib.sh.
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # the functions give their results in variables
+# shellcheck source=scripts/openmpi.sh
+. "$FSBML_TOP/scripts/openmpi.sh"
+
+# install_options COMMAND ARGS...: sets install_kind (user, system) and install_prefix ("" = the one in use).
+install_options() {
+    local command=$1 kind=""
+    install_prefix=""
+    shift
+    while [ $# -gt 0 ]; do
+        case "$1" in
+            --user | --system)
+                [ -z "$kind" ] || [ "$kind" = "${1#--}" ] || die "$command: --user and --system do not go together."
+                kind=${1#--}
+                ;;
+            --openmpi)
+                [ -n "${2:-}" ] || die "$command: --openmpi needs a value; see './fsbml $command --help'."
+                install_prefix=$2
+                shift
+                ;;
+            --openmpi=?*) install_prefix=${1#*=} ;;
+            *) die "$command: unknown option '$1'; './fsbml $command --help' lists them." ;;
+        esac
+        shift
+    done
+    install_kind=${kind:-user}
+}
+
+# install_dirs KIND PREFIX: sets install_dir (the DSO) and install_help_dir (its help file).
+install_dirs() {
+    case "$1" in
+        user)
+            [ -n "${HOME:-}" ] || die "HOME is not set, so there is no ~/.openmpi/components."
+            install_dir=$HOME/.openmpi/components
+            # Open MPI's help folder is not the user's; the component looks beside itself.
+            install_help_dir=$install_dir
+            ;;
+        system)
+            install_dir=$(openmpi_path "$2" pkglibdir) || die "the ompi_info of $2 is missing or does not run."
+            install_help_dir=$(openmpi_path "$2" pkgdatadir) || die "the ompi_info of $2 is missing or does not run."
+            ;;
+    esac
+}
+
+# may_write DIR: dies unless files can be made in DIR, which need not exist yet.
+may_write() {
+    local dir=$1
+    while [ ! -e "$dir" ]; do dir=$(dirname -- "$dir"); done
+    if ! [ -d "$dir" ] || ! [ -w "$dir" ]; then
+        die "you may not write to $1; ./fsbml install --user needs no rights but your own."
+    fi
+}
+
+# found_by_default PREFIX: does that Open MPI find the component without being told where?
+found_by_default() {
+    "$(openmpi_tool "$1" ompi_info)" --parsable 2>/dev/null | grep -q '^mca:bml:fsbml:'
+}

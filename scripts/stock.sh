@@ -1,0 +1,158 @@
+# Builds the stock component: one DSO against the headers of an Open MPI that is there already. Sourced after openmpi.sh.
+# shellcheck shell=bash
+#
+#   stock_openmpi [PREFIX]        prints a usable Open MPI's prefix: the given one, the one in use, or Debian's, installed now
+#   stock_build PREFIX FORCE CFLAGS   builds what is not built yet; FORCE=yes begins anew
+
+# check_openmpi PREFIX: dies unless FSBML supports that Open MPI and its internal headers are there.
+check_openmpi() {
+    local prefix=$1 version include
+    [ -d "$prefix" ] || die "$prefix is not a folder; --openmpi wants the prefix of an Open MPI, the folder that has bin/mpicc."
+    openmpi_tool "$prefix" mpicc >/dev/null || die "$prefix is not the prefix of an Open MPI: it has no bin/mpicc."
+    version=$(openmpi_version "$prefix") || die "$prefix is not the prefix of an Open MPI: its mpicc is another MPI's or does not run."
+    case "$version" in
+        4.1.* | 5.0.*) ;;
+        *) die "FSBML supports Open MPI 4.1.x and 5.0.x; the one in $prefix is $version." ;;
+    esac
+    include=$(openmpi_path "$prefix" pkgincludedir) || die "the ompi_info of $prefix is missing or does not run."
+    [ -f "$include/ompi/mca/bml/bml.h" ] ||
+        die "Open MPI $version in $prefix has no internal headers ($include/ompi/mca/bml/bml.h is missing). On Debian they are in libopenmpi-dev; an Open MPI of your own must be configured with --with-devel-headers."
+}
+
+stock_openmpi() {
+    local prefix=${1:-}
+    if [ -z "$prefix" ]; then
+        if ! prefix=$(openmpi_prefix); then
+            need_packages "an Open MPI (none is on the PATH)" openmpi-bin libopenmpi-dev
+            hash -r
+            prefix=$(openmpi_prefix) || die "openmpi-bin is installed, but there is no mpicc on the PATH ($PATH)."
+        elif [ "$prefix" = /usr ] && have dpkg-query && dpkg-query -W openmpi-bin >/dev/null 2>&1; then
+            need_packages "the headers of Debian's Open MPI" openmpi-bin libopenmpi-dev
+        fi
+    fi
+    check_openmpi "$prefix"
+    printf '%s\n' "$prefix"
+}
+
+# need_build_tools: autotools and a compiler, by Debian package where they are missing.
+need_build_tools() {
+    local missing=()
+    have autoconf autom4te || missing+=(autoconf)
+    have automake aclocal || missing+=(automake)
+    have libtoolize || missing+=(libtool)
+    have make || missing+=(make)
+    have "${CXX:-c++}" || missing+=(g++)
+    have "${CC:-cc}" || missing+=(gcc)
+    [ ${#missing[@]} -eq 0 ] || need_packages "building the component" "${missing[@]}"
+}
+
+# configure_error LOG: the one line in which configure says what is wrong.
+configure_error() {
+    local line
+    line=$(grep -m 1 '^configure: error: ' "$1") || line="configure failed"
+    printf '%s\n' "${line#configure: error: }"
+}
+
+# The sources as the build sees them: links into this tree, so that what autoreconf generates lies beside the links and not
+# in the tree, which may be read-only or configured by hand.
+link_sources() {
+    local farm=$1 file
+    mkdir -p "$farm"
+    (
+        cd "$FSBML_TOP" || exit
+        find configure.ac configure.m4 Makefile.am LICENSE ompi/mca/bml/fsbml tests -type f \
+            \( -name '*.ac' -o -name '*.m4' -o -name '*.am' -o -name '*.mk' -o -name '*.map' -o -name '*.txt' -o -name '*.[ch]' \
+            -o -name '*.[ch]pp' -o -name '*_test.sh' -o -name LICENSE \) -print
+    ) | while IFS= read -r file; do
+        [ -L "$farm/$file" ] && [ "$(readlink -- "$farm/$file")" = "$FSBML_TOP/$file" ] && continue
+        mkdir -p "$farm/$(dirname -- "$file")"
+        ln -sfn -- "$FSBML_TOP/$file" "$farm/$file"
+    done
+    find "$farm" -xtype l -delete
+}
+
+# Contents and times: make would else run the autotools by itself, in the middle of a build.
+autotools_key() {
+    (cd "$FSBML_TOP" && find configure.ac configure.m4 Makefile.am ompi/mca/bml/fsbml tests \
+        \( -name '*.ac' -o -name '*.m4' -o -name '*.am' -o -name '*.mk' \) -type f -print0 | sort -z |
+        xargs -0 stat -c '%n %Y %s') | sha256sum | cut -c 1-16
+}
+
+# What the configured build depends on besides the sources.
+configure_key() {
+    local prefix=$1 flags=$2 include
+    include=$(openmpi_path "$prefix" pkgincludedir)
+    {
+        printf '%s\n' "$prefix" "$flags" "${CC:-} ${CXX:-} ${CPPFLAGS:-} ${LDFLAGS:-}" "$(autotools_key)"
+        "$(openmpi_tool "$prefix" mpicc)" --showme
+        sha256sum "$include/ompi/mca/bml/bml.h" "$include/opal_config.h"
+    } | sha256sum | cut -c 1-16
+}
+
+# put_file FROM TO: replaces TO in one step, so that a running job keeps what it has mapped; nothing if they are equal.
+put_file() {
+    cmp -s -- "$1" "$2" && return 0
+    mkdir -p "$(dirname -- "$2")"
+    cp -- "$1" "$2.new.$$" && chmod 644 "$2.new.$$" && mv -f -- "$2.new.$$" "$2"
+}
+
+# component_loads PREFIX DIR: does that Open MPI's own loader take the component in DIR?
+component_loads() {
+    local prefix=$1 libdir
+    libdir=$(openmpi_path "$prefix" pkglibdir)
+    OMPI_MCA_mca_base_component_path=$2:$libdir "$(openmpi_tool "$prefix" ompi_info)" --parsable 2>/dev/null |
+        grep -q '^mca:bml:fsbml:'
+}
+
+# one_at_a_time LOCKFILE: waits for another build of this kind to end; held until descriptor 9 is closed.
+one_at_a_time() {
+    exec 9>"$1"
+    flock -n 9 || {
+        say "waiting for another build to end"
+        flock 9
+    }
+}
+
+stock_build() {
+    local prefix=$1 force=$2 flags=$3 version dir farm=$FSBML_BUILD/src log key
+    version=$(openmpi_version "$prefix")
+    dir=$(stock_dir "$prefix")
+    log=$FSBML_BUILD/log/${dir##*/}
+    need_build_tools
+    mkdir -p "$FSBML_BUILD/log"
+    one_at_a_time "$FSBML_BUILD/.lock"
+
+    [ "$force" != yes ] || rm -rf "$dir"
+    link_sources "$farm"
+    key=$(autotools_key)
+    if [ "$(cat "$farm/.bootstrap" 2>/dev/null)" != "$key" ]; then
+        rm -f "$farm/.bootstrap"
+        (cd "$farm" && logged "$FSBML_BUILD/log/autoreconf.log" "preparing the build (autoreconf)" autoreconf -i) ||
+            die "autoreconf failed; the log is $FSBML_BUILD/log/autoreconf.log"
+        printf '%s\n' "$key" >"$farm/.bootstrap"
+    fi
+
+    key=$(configure_key "$prefix" "$flags")
+    if [ "$(cat "$dir/.configured" 2>/dev/null)" != "$key" ]; then
+        rm -rf "$dir"
+        mkdir -p "$dir/build"
+        (cd "$dir/build" && logged "$log-configure.log" "configuring the component for Open MPI $version in $prefix" \
+            "$farm/configure" --quiet --with-openmpi="$prefix" CFLAGS="$flags" CXXFLAGS="$flags") ||
+            die "$(configure_error "$log-configure.log") (log: $log-configure.log)"
+        printf '%s\n' "$key" >"$dir/.configured"
+    fi
+
+    if ! make -q -C "$dir/build/ompi/mca/bml/fsbml" mca_bml_fsbml.la >/dev/null 2>&1; then
+        logged "$log-make.log" "compiling the component" \
+            make -C "$dir/build/ompi/mca/bml/fsbml" -j "$(nproc)" mca_bml_fsbml.la ||
+            die "the component did not compile for Open MPI $version in $prefix; the log is $log-make.log"
+    fi
+    put_file "$FSBML_TOP/ompi/mca/bml/fsbml/help-mca-bml-fsbml.txt" "$dir/component/help-mca-bml-fsbml.txt"
+    if ! cmp -s "$dir/build/ompi/mca/bml/fsbml/.libs/mca_bml_fsbml.so" "$dir/component/mca_bml_fsbml.so"; then
+        put_file "$dir/build/ompi/mca/bml/fsbml/.libs/mca_bml_fsbml.so" "$dir/component/mca_bml_fsbml.so"
+        component_loads "$prefix" "$dir/component" ||
+            die "Open MPI $version in $prefix does not load the component in $dir/component; was it configured with --disable-dlopen?"
+    fi
+    exec 9>&-
+    say "the component for Open MPI $version in $prefix is in $dir/component"
+}
