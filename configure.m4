@@ -158,7 +158,7 @@ AS_IF([test "$with_openmpi" != no], [
     for fsbml_dir in `"$MPICC" --showme:libdirs`; do
         FSBML_TEST_LIBS="$FSBML_TEST_LIBS -L$fsbml_dir -Wl,-rpath,$fsbml_dir"
     done
-    FSBML_TEST_LIBS="$FSBML_TEST_LIBS -Wl,-lmpi,-lopen-pal"
+    FSBML_TEST_LIBS="$FSBML_TEST_LIBS -Wl,--no-as-needed,-lmpi,-lopen-pal"
     AS_CASE([$fsbml_version], [4.*], [FSBML_TEST_LIBS="$FSBML_TEST_LIBS,-lopen-rte"])
     AC_SUBST([FSBML_LDFLAGS])
     AC_SUBST([FSBML_MPI_LIBS])

@@ -1,0 +1,271 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* Proof before use, on fake BTLs: nothing goes over a path whose peer has not answered on it, and nothing is lost. */
+
+#include "fake.h"
+
+enum { TAG = MCA_BTL_TAG_PML + 1 };
+
+static mca_bml_base_btl_t *up(void)
+{
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    return mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+}
+
+static struct {
+    int n;
+    int32_t flags;
+    const mca_btl_base_module_t *btl;
+} error;
+
+static void pml_error(mca_btl_base_module_t *btl, int32_t flags, opal_proc_t *proc, char *info)
+{
+    (void) info;
+    CHECK(&peer->super == proc);
+    error.n++;
+    error.flags = flags;
+    error.btl = btl;
+}
+
+static int register_error(mca_btl_base_module_t *btl, mca_btl_base_module_error_cb_fn_t fn);
+static mca_btl_base_module_error_cb_fn_t btl_error[N_FAKES];
+
+static int register_error(mca_btl_base_module_t *btl, mca_btl_base_module_error_cb_fn_t fn)
+{
+    btl_error[fake_number(btl)] = fn;
+    return OPAL_SUCCESS;
+}
+
+/* The message waits for the first answer, and leaves on the rail that gave it: bytes, data and callback unchanged. */
+static void held_messages_leave_on_the_first_live_rail(void)
+{
+    mca_bml_base_btl_t *bml_btl = up();
+    for (int i = 0; i < 3; ++i) {
+        CHECK(OMPI_SUCCESS == pml_send(bml_btl, 300 + (size_t) i, TAG));
+    }
+    CHECK(0 == fake[0].n_sent && 0 == fake[1].n_sent && 0 == done.n);
+    CHECK(1 == fake_answer(&fake[1], true)); /* the slower rail answers first */
+    CHECK(0 == fake[0].n_sent && 3 == fake[1].n_sent);
+    for (int i = 0; i < 3; ++i) {
+        fake_complete(&fake[1], OPAL_SUCCESS);
+        CHECK(i + 1 == done.n && OPAL_SUCCESS == done.status);
+        CHECK(bml_btl->btl == done.btl && &done == done.data && 300 + (size_t) i == done.bytes);
+        CHECK(0x5a == done.first && 0x5a == done.last);
+    }
+    CHECK(0 <= pml_send(bml_btl, 100, TAG));
+    CHECK(0 == fake[0].n_sent && 4 == fake[1].n_sent); /* rail 0 is still unproved */
+    fake_complete(&fake[1], OPAL_SUCCESS);
+    CHECK(1 == fake_answer(&fake[0], true));
+    CHECK(0 <= pml_send(bml_btl, 100, TAG));
+    CHECK(1 == fake[0].n_sent);
+    fake_complete(&fake[0], OPAL_SUCCESS);
+    world_down(2);
+}
+
+/* A held fragment with header and data in two places arrives whole on another rail. */
+static void held_fragments_are_moved_whole(void)
+{
+    mca_bml_base_btl_t *bml_btl = up();
+    mca_btl_base_descriptor_t *des = NULL;
+    size_t size = 5000;
+    mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 24, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, &des);
+    CHECK(NULL != des && 5000 == size && 0 == fsbml_des_rail(des));
+    memset(des->des_segments[0].seg_addr.pval, 'h', 24);
+    memset(des->des_segments[1].seg_addr.pval, 'd', 5000);
+    des->des_cbfunc = pml_completion;
+    CHECK(OMPI_SUCCESS == mca_bml_base_send(bml_btl, des, TAG));
+    (void) fake_answer(&fake[1], true);
+    CHECK(1 == fake[1].n_sent && 5024 == fake[1].bytes);
+    fake_complete(&fake[1], OPAL_SUCCESS);
+    CHECK(5024 == done.bytes && 'h' == done.first && 'd' == done.last);
+    world_down(2);
+}
+
+/* A peer that answers nobody (it computes) loses no rail, however long it takes. */
+static void silence_everywhere_proves_nothing(void)
+{
+    mca_bml_base_btl_t *bml_btl = up();
+    mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
+    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 100, TAG));
+    for (int i = 0; i < 20; ++i) {
+        pass_time(5);
+    }
+    CHECK(3 == ep->possible && 0 == ep->live && 0 == fake[0].n_sent + fake[1].n_sent);
+    (void) fake_answer(&fake[0], true);
+    (void) fake_answer(&fake[1], true);
+    CHECK(3 == ep->live && 1 == fake[0].n_sent + fake[1].n_sent);
+    fake_complete(fake[0].n_queue > 0 ? &fake[0] : &fake[1], OPAL_SUCCESS);
+    world_down(2);
+}
+
+/* A rail is given up only when the peer, asked again, answers on another rail and not on this one. */
+static void a_silent_rail_is_given_up_after_a_second_question(void)
+{
+    (void) up();
+    mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
+    (void) fake_answer(&fake[0], true);
+    (void) fake_answer(&fake[1], false);
+    for (int i = 0; i < 12; ++i) {
+        pass_time(5); /* well over the time-out: the second question is out, no answer yet */
+    }
+    CHECK(3 == ep->possible && 1 == ep->live);
+    CHECK(1 == fake_answer(&fake[0], true));
+    CHECK(1 == fake_answer(&fake[1], false));
+    for (int i = 0; i < 12; ++i) {
+        pass_time(5);
+    }
+    CHECK(1 == ep->possible && 1 == ep->live);
+    CHECK(NULL == progress_fn); /* nothing left to look after */
+    world_down(2);
+}
+
+/* An answer that comes after all brings the rail back. */
+static void a_late_answer_brings_a_rail_back(void)
+{
+    (void) up();
+    mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
+    (void) fake_answer(&fake[0], true);
+    CHECK(fsbml_proof_failed(ep, 1, "test"));
+    CHECK(1 == ep->possible);
+    CHECK(1 == fake_answer(&fake[1], true));
+    CHECK(3 == ep->possible && 3 == ep->live);
+    CHECK(!fsbml_proof_failed(ep, 1, "test")); /* live now: the PML's business */
+    world_down(2);
+}
+
+/* A connection that fails before it was proved is no error for the PML; one that was live is, and by the pseudo BTL. */
+static void errors_reach_the_pml_only_from_live_rails(void)
+{
+    memset(&error, 0, sizeof(error));
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    fake[0].super.btl_register_error = fake[1].super.btl_register_error = register_error;
+    world_up(2);
+    mca_bml_fsbml.calibrated = true;
+    CHECK(OMPI_SUCCESS == mca_bml.bml_register_error(pml_error));
+    (void) peer_up();
+    (void) fake_answer(&fake[0], true);
+    btl_error[1](&fake[1].super, 0, &peer->super, "refused");
+    CHECK(0 == error.n && 1 == fsbml_endpoint_of_proc(peer)->possible);
+    btl_error[0](&fake[0].super, 0, &peer->super, "closed");
+    CHECK(1 == error.n && &mca_bml_fsbml.group[0]->pseudo == error.btl);
+    world_down(2);
+}
+
+/* With no rail left, the messages fail with an error and the PML is told; nothing hangs. */
+static void without_any_rail_the_messages_fail(void)
+{
+    memset(&error, 0, sizeof(error));
+    mca_bml_base_btl_t *bml_btl = up();
+    mca_bml_fsbml.error_cb = pml_error;
+    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 100, TAG));
+    CHECK(fsbml_proof_failed(fsbml_endpoint_of_proc(peer), 0, "test"));
+    CHECK(fsbml_proof_failed(fsbml_endpoint_of_proc(peer), 1, "test"));
+    CHECK(0 == done.n); /* not from within the BTL's callback */
+    pass_time(2);
+    CHECK(1 == done.n && OMPI_ERR_UNREACH == done.status && NULL == done.btl);
+    CHECK(1 == error.n && MCA_BTL_ERROR_FLAGS_FATAL == error.flags);
+    world_down(2);
+}
+
+/* What a live rail refuses for the moment is kept and tried again, in order. */
+static void held_messages_survive_a_busy_rail(void)
+{
+    mca_bml_base_btl_t *bml_btl = up();
+    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 111, TAG));
+    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 222, TAG));
+    CHECK(fsbml_proof_failed(fsbml_endpoint_of_proc(peer), 1, "test"));
+    fake[0].refuses = true;
+    CHECK(1 == fake[0].n_queue); /* the question itself had gone out */
+    (void) fake_answer(&fake[0], true);
+    pass_time(2);
+    CHECK(0 == fake[0].n_sent);
+    fake[0].refuses = false;
+    pass_time(2);
+    CHECK(2 == fake[0].n_sent);
+    fake_complete(&fake[0], OPAL_SUCCESS);
+    CHECK(111 == done.bytes);
+    fake_complete(&fake[0], OPAL_SUCCESS);
+    CHECK(222 == done.bytes);
+    world_down(2);
+}
+
+/* A BTL that loses the upper bits of the descriptor flags could not be told apart: it is left out. */
+static void a_btl_that_drops_flags_is_left_out(void)
+{
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    fake[1].keeps_flags = false;
+    world_up(2);
+    (void) peer_up();
+    CHECK(1 == fsbml_endpoint_of_proc(peer)->possible);
+    CHECK(0 == fake[1].n_queue);
+    world_down(2);
+}
+
+/* A process that does not run FSBML is never probed and gets one rail. */
+static void a_peer_without_fsbml_gets_one_rail(void)
+{
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    peer_has_fsbml = false;
+    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    CHECK(0 == fake[0].n_queue + fake[1].n_queue);
+    for (int i = 0; i < 20; ++i) {
+        CHECK(0 <= pml_send(bml_btl, 4000, TAG));
+    }
+    CHECK(20 == fake[0].n_sent + fake[1].n_sent && (0 == fake[0].n_sent || 0 == fake[1].n_sent));
+    for (int i = 0; i < 20; ++i) {
+        fake_complete(fake[0].n_sent > 0 ? &fake[0] : &fake[1], OPAL_SUCCESS);
+    }
+    world_down(2);
+}
+
+/* A question is answered on the rail that it came on; garbage is dropped. */
+static void questions_are_answered_on_their_rail(void)
+{
+    (void) up();
+    (void) fake_answer(&fake[0], true);
+    (void) fake_answer(&fake[1], true);
+    uint32_t ask[8] = {0x01425346, FSBML_PACKET_ASK, 1, 1, 7};
+    fake_deliver(&fake[1], FSBML_TAG_PROBE, ask, sizeof(ask));
+    CHECK(0 == fake[0].n_queue && 1 == fake[1].n_queue);
+    uint32_t answer[8];
+    memcpy(answer, fake[1].queue[0].des->segment[0].seg_addr.pval, sizeof(answer));
+    CHECK(FSBML_PACKET_ANSWER == answer[1] && 7 == answer[4]);
+    fake_deliver(&fake[0], FSBML_TAG_PROBE, ask, 8); /* too short */
+    ask[0] ^= 1;
+    fake_deliver(&fake[0], FSBML_TAG_PROBE, ask, sizeof(ask)); /* not ours */
+    ask[0] ^= 1;
+    ask[1] = 99;
+    fake_deliver(&fake[0], FSBML_TAG_PROBE, ask, sizeof(ask)); /* unknown */
+    ask[1] = FSBML_PACKET_ASK;
+    ask[3] = 5;
+    fake_deliver(&fake[0], FSBML_TAG_PROBE, ask, sizeof(ask)); /* from nobody */
+    CHECK(0 == fake[0].n_queue);
+    world_down(2);
+}
+
+int main(void)
+{
+    static void (*const test[])(void) = {
+        held_messages_leave_on_the_first_live_rail,
+        held_fragments_are_moved_whole,
+        silence_everywhere_proves_nothing,
+        a_silent_rail_is_given_up_after_a_second_question,
+        a_late_answer_brings_a_rail_back,
+        errors_reach_the_pml_only_from_live_rails,
+        without_any_rail_the_messages_fail,
+        held_messages_survive_a_busy_rail,
+        a_btl_that_drops_flags_is_left_out,
+        a_peer_without_fsbml_gets_one_rail,
+        questions_are_answered_on_their_rail,
+    };
+    return fake_main(test, sizeof(test) / sizeof(test[0]));
+}

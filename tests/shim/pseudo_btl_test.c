@@ -1,0 +1,262 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* The pseudo BTL on fake BTLs: what the PML sees and what it never sees, and where each descriptor goes. */
+
+#include "fake.h"
+
+enum { TAG = MCA_BTL_TAG_PML + 1 };
+
+static mca_bml_base_btl_t *eager(mca_bml_base_endpoint_t *ep)
+{
+    CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_eager));
+    return mca_bml_base_btl_array_get_next(&ep->btl_eager);
+}
+
+static void two_rails(void)
+{
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 8192, 32768, 10);
+}
+
+static void all_live(int n)
+{
+    for (int i = 0; i < n; ++i) {
+        CHECK(1 == fake_answer(&fake[i], true));
+    }
+}
+
+/* The PML sees one BTL, with limits that every rail keeps and flags that every rail has. */
+static void limits_and_flags_hold_on_every_rail(void)
+{
+    two_rails();
+    fake[1].super.btl_flags = MCA_BTL_FLAGS_SEND | MCA_BTL_FLAGS_PUT | MCA_BTL_FLAGS_NEED_CSUM;
+    world_up(2);
+    mca_bml_base_endpoint_t *ep = peer_up();
+    const mca_btl_base_module_t *p = eager(ep)->btl;
+    CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_send));
+    CHECK(p == mca_bml_base_btl_array_get_index(&ep->btl_send, 0)->btl);
+    CHECK(p != &fake[0].super && p != &fake[1].super);
+    CHECK(4096 == p->btl_eager_limit && 32768 == p->btl_max_send_size);
+    CHECK(200 == p->btl_bandwidth);
+    CHECK(MCA_BTL_FLAGS_SEND & p->btl_flags);
+    CHECK(0 == (p->btl_flags & (MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_PUT)));
+    CHECK(MCA_BTL_FLAGS_NEED_CSUM & p->btl_flags);
+    CHECK(NULL == p->btl_sendi && NULL == p->btl_put && NULL == p->btl_get);
+    world_down(2);
+}
+
+/* A BTL alone at its level of exclusivity is used as it is, by the PML itself. */
+static void a_lone_btl_is_not_hidden(void)
+{
+    two_rails();
+    fake_construct(&fake[2], 1024, 2048, 99);
+    world_up(3);
+    CHECK(2 == mca_bml_fsbml.n_rails && 1 == mca_bml_fsbml.n_groups);
+    mca_bml_base_endpoint_t *ep = peer_up(); /* reachable over all three: the exclusive one wins */
+    CHECK(&fake[2].super == eager(ep)->btl);
+    CHECK(NULL == fsbml_endpoint_of(ep));
+    world_down(3);
+}
+
+/* Each message goes to the rail that delivers it first: 10 to 1 here, each by the BTL that made its descriptor. */
+static void messages_follow_the_arrival_rule(void)
+{
+    two_rails();
+    world_up(2);
+    mca_bml_base_btl_t *bml_btl = eager(peer_up());
+    all_live(2);
+    for (int i = 0; i < 220; ++i) {
+        CHECK(0 <= pml_send(bml_btl, 4000, TAG));
+    }
+    /* 4000 bytes keep the rails busy for 163 and 1603 us: all arrive soonest with 20 of 220 on the slow one */
+    CHECK(220 == fake[0].n_sent + fake[1].n_sent);
+    CHECK(20 == fake[1].n_sent);
+    while (fake[0].n_queue + fake[1].n_queue > 0) {
+        fake_complete(fake[0].n_queue > 0 ? &fake[0] : &fake[1], OPAL_SUCCESS);
+    }
+    CHECK(220 == done.n);
+    fsbml_rail_counters_t counters;
+    fsbml_sched_counters(mca_bml_fsbml.sched, 1, &counters);
+    CHECK((uint64_t) fake[1].n_sent == counters.messages && fake[1].bytes == counters.bytes);
+    world_down(2);
+}
+
+/* A completion names the pseudo BTL and the entry that the PML sent by, whichever rail was taken. */
+static void completions_name_the_pseudo_btl(void)
+{
+    two_rails();
+    world_up(2);
+    mca_bml_base_btl_t *bml_btl = eager(peer_up());
+    all_live(2);
+    CHECK(0 <= pml_send(bml_btl, 100, TAG));
+    fake_complete(&fake[0], OPAL_SUCCESS);
+    CHECK(1 == done.n && OPAL_SUCCESS == done.status && bml_btl->btl == done.btl);
+    CHECK(bml_btl->btl_endpoint == done.endpoint && &done == done.data);
+    CHECK(bml_btl->btl == ((const mca_bml_base_btl_t *) done.context)->btl);
+    /* On an error ob1 removes the BTL that it is told from the peer's list: it must find none. */
+    CHECK(0 <= pml_send(bml_btl, 100, TAG));
+    fake_complete(&fake[0], OMPI_ERR_UNREACH);
+    CHECK(2 == done.n && OMPI_ERR_UNREACH == done.status && NULL == done.btl);
+    world_down(2);
+}
+
+/* What a BTL refuses comes back as it was, to be freed by that BTL; nothing is charged for it. */
+static void a_refused_send_changes_nothing(void)
+{
+    two_rails();
+    world_up(2);
+    mca_bml_base_btl_t *bml_btl = eager(peer_up());
+    all_live(2);
+    fake[0].refuses = true;
+    CHECK(OMPI_ERR_OUT_OF_RESOURCE == pml_send(bml_btl, 100, TAG));
+    CHECK(0 == done.n && 0 == fake[0].n_queue);
+    fsbml_rail_counters_t counters;
+    fsbml_sched_counters(mca_bml_fsbml.sched, 0, &counters);
+    CHECK(0 == counters.messages);
+    world_down(2);
+}
+
+/* prepare_src: the rail is chosen by header and data together, and charged with what was really packed. */
+static void prepared_fragments_are_charged_by_their_bytes(void)
+{
+    two_rails();
+    world_up(2);
+    mca_bml_base_btl_t *bml_btl = eager(peer_up());
+    all_live(2);
+    mca_btl_base_descriptor_t *des = NULL;
+    size_t size = 1000000;
+    mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 32, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, &des);
+    CHECK(NULL != des && size < 1000000);
+    des->des_cbfunc = pml_completion;
+    CHECK(0 <= mca_bml_base_send(bml_btl, des, TAG));
+    CHECK(32 + size == fake[0].bytes + fake[1].bytes);
+    fsbml_rail_counters_t counters;
+    fsbml_sched_counters(mca_bml_fsbml.sched, 0, &counters);
+    CHECK(32 + size == counters.bytes);
+    fake_complete(&fake[0], OPAL_SUCCESS);
+    world_down(2);
+}
+
+/* Immediate sends: by the chosen rail if it can, else it gives a descriptor of that rail. */
+static void sendi_is_used_where_the_chosen_rail_has_it(void)
+{
+    char header[16] = "";
+    two_rails();
+    fake[0].super.btl_sendi = fake_sendi;
+    world_up(2);
+    mca_bml_base_btl_t *bml_btl = eager(peer_up());
+    CHECK(NULL != bml_btl->btl->btl_sendi);
+    all_live(2);
+    mca_btl_base_descriptor_t *des = NULL;
+    CHECK(OMPI_SUCCESS == mca_bml_base_sendi(bml_btl, NULL, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
+    CHECK(1 == fake[0].n_sendi && NULL == des);
+    fake[0].refuses = true;
+    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, NULL, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
+    CHECK(NULL != des);
+    mca_bml_base_free(bml_btl, des);
+    fake[0].refuses = false;
+    /* the fast rail is busy for long: the other has no sendi */
+    fsbml_sched_charge(mca_bml_fsbml.sched, 0, fsbml_now_ns(), 100000000);
+    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, NULL, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
+    CHECK(NULL != des && 1 == fake[0].n_sendi && 1 == fsbml_des_rail(des));
+    mca_bml_base_free(bml_btl, des);
+    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, NULL, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, NULL));
+    world_down(2);
+}
+
+static struct {
+    const mca_btl_base_module_t *btl;
+    void *data;
+    int n;
+} got;
+
+static void pml_receive(FSBML_RECV_PARAMS(btl, des))
+{
+    got.btl = btl;
+    got.data = FSBML_RECV_DATA(des);
+    got.n += 1 == des->des_segment_count && 8 == des->des_segments[0].seg_len;
+}
+
+/* Receive callbacks: a rail is named by its group's pseudo BTL, a lone BTL by itself; the PML's data is passed on. */
+static void receive_callbacks_name_the_pseudo_btl(void)
+{
+    int data = 0;
+    char message[8] = "";
+    two_rails();
+    fake_construct(&fake[2], 1024, 2048, 99);
+    world_up(3);
+    CHECK(OMPI_SUCCESS == mca_bml.bml_register(TAG, pml_receive, &data));
+    for (int i = 0; i < 3; ++i) {
+        memset(&got, 0, sizeof(got));
+        fake_deliver(&fake[i], TAG, message, sizeof(message));
+        CHECK(1 == got.n && &data == got.data);
+        CHECK((2 == i ? &fake[2].super : &mca_bml_fsbml.group[0]->pseudo) == got.btl);
+    }
+    (void) peer_up();
+    world_down(3);
+}
+
+/* One-sided communication works on the real BTLs; ob1 must not, and gets none if it were told to use all. */
+static void rdma_lists_hold_real_btls(void)
+{
+    two_rails();
+    fake[0].super.btl_flags |= MCA_BTL_FLAGS_PUT;
+    fake[0].super.btl_put = (mca_btl_base_module_put_fn_t) abort;
+    world_up(2);
+    mca_bml_base_endpoint_t *ep = peer_up();
+    CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_rdma));
+    const mca_bml_base_btl_t *rdma = mca_bml_base_btl_array_get_index(&ep->btl_rdma, 0);
+    CHECK(&fake[0].super == rdma->btl && eager(ep)->btl_endpoint != rdma->btl_endpoint);
+    CHECK(rdma == mca_bml_base_btl_array_find(&ep->btl_rdma, &fake[0].super));
+#ifdef FSBML_HOOKS_PATCHED
+    /* the find hook: who asks the eager list for a real BTL gets the real BTL's own entry */
+    const mca_bml_base_btl_t *real = mca_bml_base_btl_array_find(&ep->btl_eager, &fake[1].super);
+    CHECK(NULL != real && &fake[1].super == real->btl && real->btl_endpoint != eager(ep)->btl_endpoint);
+#else
+    CHECK(NULL == mca_bml_base_btl_array_find(&ep->btl_eager, &fake[1].super));
+#endif
+    all_live(2);
+    world_down(2);
+}
+
+/* del_proc_btl takes a rail out, add_btl brings it back after it is proved again. */
+static void a_rail_can_leave_and_return(void)
+{
+    two_rails();
+    world_up(2);
+    mca_bml_base_btl_t *bml_btl = eager(peer_up());
+    all_live(2);
+    CHECK(OMPI_SUCCESS == mca_bml.bml_del_proc_btl(peer, &fake[0].super));
+    CHECK(0 <= pml_send(bml_btl, 100, TAG));
+    CHECK(0 == fake[0].n_sent && 1 == fake[1].n_sent);
+    fake_complete(&fake[1], OPAL_SUCCESS);
+    fsbml_proof_start_path(fsbml_endpoint_of_proc(peer), &fsbml_endpoint_of_proc(peer)->path[0]);
+    CHECK(0 <= pml_send(bml_btl, 100, TAG));
+    CHECK(2 == fake[1].n_sent);
+    CHECK(1 == fake_answer(&fake[0], true));
+    CHECK(0 <= pml_send(bml_btl, 100, TAG));
+    CHECK(1 == fake[0].n_sent);
+    fake_complete(&fake[0], OPAL_SUCCESS);
+    fake_complete(&fake[1], OPAL_SUCCESS);
+    world_down(2);
+}
+
+int main(void)
+{
+    static void (*const test[])(void) = {
+        limits_and_flags_hold_on_every_rail,
+        a_lone_btl_is_not_hidden,
+        messages_follow_the_arrival_rule,
+        completions_name_the_pseudo_btl,
+        a_refused_send_changes_nothing,
+        prepared_fragments_are_charged_by_their_bytes,
+        sendi_is_used_where_the_chosen_rail_has_it,
+        receive_callbacks_name_the_pseudo_btl,
+        rdma_lists_hold_real_btls,
+        a_rail_can_leave_and_return,
+    };
+    return fake_main(test, sizeof(test) / sizeof(test[0]));
+}
