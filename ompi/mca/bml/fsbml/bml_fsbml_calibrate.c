@@ -272,13 +272,13 @@ void fsbml_calibrate(void)
     const bool one_node = fsbml_job_local_size() >= fsbml_job_size();
 
     memset(&run, 0, sizeof(run));
-    mca_bml_fsbml.calibrated = true;
     if (0 == mca_bml_fsbml.n_groups) {
         return;
     }
     /* On a job of several nodes only the first process of a node can be in the pair: the others need not look. */
     if (fsbml_job_size() < 2 || (!one_node && 0 != fsbml_my_local_rank()) || !fsbml_pair_find(pair)
         || (me != pair[0] && me != pair[1])) {
+        mca_bml_fsbml.calibrated = true; /* from now on the table can be waited for */
         if (mca_bml_fsbml.table_wanted) {
             fsbml_table_want();
         }

@@ -94,7 +94,7 @@ static bool interface_network(const char *name, char *network, size_t len)
 
 static void name_candidate(candidate_t *c, const candidate_t *earlier, size_t n_earlier)
 {
-    char network[INET6_ADDRSTRLEN + 8];
+    char network[64];
     unsigned ordinal = 0;
     for (size_t i = 0; i < n_earlier; ++i) {
         ordinal += 0 == strcmp(component_name(earlier[i].btl), component_name(c->btl));
