@@ -39,7 +39,7 @@ cmd_install() {
     fi
     may_write "$dir"
     may_write "$helpdir"
-    stock_build "$prefix" no "-g -O2"
+    stock_build "$prefix" no ""
     local built
     built=$(component_dir "$prefix")
     put_file "$built/help-mca-bml-fsbml.txt" "$helpdir/help-mca-bml-fsbml.txt" || die "could not write to $helpdir."

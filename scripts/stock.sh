@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 #   stock_openmpi [PREFIX]        prints a usable Open MPI's prefix: the given one, the one in use, or Debian's, installed now
-#   stock_build PREFIX FORCE CFLAGS   builds what is not built yet; FORCE=yes begins anew
+#   stock_build PREFIX FORCE CFLAGS   builds what is not built yet; FORCE=yes begins anew; CFLAGS="": as the last time
 
 # check_openmpi PREFIX: dies unless FSBML supports that Open MPI and its internal headers are there.
 check_openmpi() {
@@ -106,7 +106,7 @@ component_loads() {
 
 # one_at_a_time LOCKFILE: waits for another build of this kind to end; held until descriptor 9 is closed.
 one_at_a_time() {
-    exec 9>"$1"
+    exec 9>>"$1"
     flock -n 9 || {
         say "waiting for another build to end"
         flock 9
@@ -118,6 +118,7 @@ stock_build() {
     version=$(openmpi_version "$prefix")
     dir=$(stock_dir "$prefix")
     log=$FSBML_BUILD/log/${dir##*/}
+    [ -n "$flags" ] || flags=$(cat "$dir/.flags" 2>/dev/null) || flags="-g -O2"
     need_build_tools
     mkdir -p "$FSBML_BUILD/log"
     one_at_a_time "$FSBML_BUILD/.lock"
@@ -139,6 +140,7 @@ stock_build() {
         (cd "$dir/build" && logged "$log-configure.log" "configuring the component for Open MPI $version in $prefix" \
             "$farm/configure" --quiet --with-openmpi="$prefix" CFLAGS="$flags" CXXFLAGS="$flags") ||
             die "$(configure_error "$log-configure.log") (log: $log-configure.log)"
+        printf '%s\n' "$flags" >"$dir/.flags"
         printf '%s\n' "$key" >"$dir/.configured"
     fi
 
