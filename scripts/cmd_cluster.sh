@@ -6,6 +6,8 @@
 . "$FSBML_TOP/scripts/openmpi.sh"
 # shellcheck source=bench/cluster/state.sh
 . "$FSBML_TOP/bench/cluster/state.sh"
+# shellcheck source=bench/cluster/contain.sh
+. "$FSBML_TOP/bench/cluster/contain.sh"
 # shellcheck source=bench/cluster/options.sh
 . "$FSBML_TOP/bench/cluster/options.sh"
 # shellcheck source=bench/cluster/network.sh

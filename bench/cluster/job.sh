@@ -61,40 +61,12 @@ job_environment() {
     export TMPDIR=$scratch/tmp
 }
 
-# job_run STATE RANKS -- COMMAND...: runs COMMAND on node 0 in namespaces of its own (processes, mounts) and returns its
-# exit status. Whatever ends this shell ends every process of the job: the kernel kills a PID namespace with its first one.
+# job_run STATE RANKS -- COMMAND...: runs COMMAND on node 0, with shared memory and scratch of its own, and returns its exit
+# status. No process of the job outlives it.
 job_run() {
-    local state=$1 ranks=$2 pid status=0 ending=0
+    local state=$1 ranks=$2
     shift 3
     mkdir -p "$state/jobs"
-    # stdin by name: a background command would get /dev/null.
-    # The kernel kills unshare when this shell dies, however it dies, and with unshare all of the job.
-    setpriv --pdeathsig KILL unshare --pid --fork --kill-child=KILL --mount \
-        "$BASH" "$FSBML_TOP/bench/cluster/job_init" "$state" "$(slots "$(node_count "$state")" "$ranks")" "$@" <&0 &
-    pid=$!
-    if ! process_start "$pid" >"$state/jobs/$pid"; then :; fi
-    trap 'ending=130; job_end "$pid"' INT
-    trap 'ending=143; job_end "$pid"' TERM
-    trap 'ending=129; job_end "$pid"' HUP
-    # A trapped signal breaks off wait while the job itself may still be at work. No word from bash about killed children.
-    while :; do
-        status=0
-        wait "$pid" 2>/dev/null || status=$?
-        kill -0 "$pid" 2>/dev/null || break
-    done 2>/dev/null
-    trap - INT TERM HUP
-    rm -f -- "$state/jobs/$pid"
-    [ "$ending" -eq 0 ] || status=$ending
-    return "$status"
-}
-
-# job_end PID: asks nicely: the job's first process, the child of unshare PID, passes TERM on to mpirun and ends a few
-# seconds later at the latest. Where the kernel does not tell the child, or it is not there yet, unshare is killed instead.
-job_end() {
-    local child=""
-    # The file has no newline at its end, which makes read say 1.
-    if [ -r "/proc/$1/task/$1/children" ]; then read -r child _ <"/proc/$1/task/$1/children" || :; fi
-    if [ -z "$child" ] || ! kill -TERM "$child" 2>/dev/null; then
-        kill -KILL "$1" 2>/dev/null || :
-    fi
+    contained "$state/jobs/job" -- \
+        "$BASH" "$FSBML_TOP/bench/cluster/job_init" "$state" "$(slots "$(node_count "$state")" "$ranks")" "$@"
 }

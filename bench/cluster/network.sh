@@ -30,7 +30,7 @@ add_namespace() {
     ip netns add "$2" && ip -n "$2" link set lo up
 }
 
-# link_batch NODE_INDEX NODE_NS NET_NS RAILS: `ip -batch` lines that give one node its links; run in the node's namespace.
+# link_batch NODE_INDEX NET_NAMESPACE RAILS: `ip -batch` lines that give one node its links; run in the node's namespace.
 link_batch() {
     local index=$1 net=$2 rails=$3 rail
     printf 'link add mgmt0 type veth peer name n%dm netns %s\n' "$index" "$net"
@@ -93,11 +93,11 @@ network_up() {
 network_down() {
     local state namespace job pid failed=0
     state=$(cluster_state "$1")
-    for job in "$state"/jobs/*; do
+    for job in "$state"/jobs/job.*; do
         [ -f "$job" ] || continue
-        pid=${job##*/}
-        # Killing the namespace's parent kills all of the job (see job.sh); a PID that another process has by now is let be.
-        if [ "$(process_start "$pid")" = "$(cat "$job")" ]; then
+        pid=${job##*.}
+        # Killing unshare kills all of the job (contain.sh); a PID that another process has by now is let be.
+        if [ -s "$job" ] && [ "$(process_start "$pid")" = "$(cat "$job")" ]; then
             say "ending the job that still runs (process $pid)"
             kill -KILL "$pid" || failed=1
         fi

@@ -3,9 +3,9 @@
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
 
+# shellcheck disable=SC2034  # used by those who source this
 # A /24 a rail leaves room for 254; the interface names of 250 nodes and 16 rails stay within Linux' 15 characters.
-FSBML_MAX_NODES=250
-FSBML_MAX_RAILS=16
+FSBML_MAX_NODES=250 FSBML_MAX_RAILS=16
 FSBML_MIN_KBIT=1000
 FSBML_MAX_KBIT=1000000
 
@@ -17,8 +17,9 @@ check_name() {
 
 # check_count WHAT TEXT MAX: a whole number from 1 to MAX.
 check_count() {
-    [[ $2 =~ ^[0-9]{1,6}$ ]] && [ "$((10#$2))" -ge 1 ] && [ "$((10#$2))" -le "$3" ] ||
+    if ! [[ $2 =~ ^[0-9]{1,6}$ ]] || [ "$((10#$2))" -lt 1 ] || [ "$((10#$2))" -gt "$3" ]; then
         die "$1 '$2': give a whole number from 1 to $3."
+    fi
 }
 
 # rate_kbit TEXT: the rate in kbit/s, or 1 if TEXT is none.

@@ -3,16 +3,16 @@
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
 #
-# $FSBML_BUILD/cluster/NAME/ holds:
+# $FSBML_BUILD/cluster/NAME/ (or $FSBML_CLUSTERS/NAME/) holds:
 #   namespaces   every namespace that `up` made, one a line: the only ones that `down` ever deletes
 #   nodes        one line a node:  HOSTNAME NAMESPACE MANAGEMENT_ADDRESS
 #   rails        one line a rail:  INTERFACE SUBNET RATE
 #   hosts        the nodes' /etc/hosts
 #   ready        written last: without it the cluster is not up
-#   jobs/PID     one file a running job, with the start time of that process
+#   jobs/job.PID one file a running job, with the start time of that process
 
 # cluster_state NAME: the cluster's folder.
-cluster_state() { printf '%s/cluster/%s\n' "$FSBML_BUILD" "$1"; }
+cluster_state() { printf '%s/%s\n' "${FSBML_CLUSTERS:-$FSBML_BUILD/cluster}" "$1"; }
 
 # namespace_exists NAMESPACE
 namespace_exists() { [ -e "/run/netns/$1" ]; }
@@ -39,13 +39,3 @@ cluster_must_be_up() {
 # node_count STATE, rail_names STATE: read from the state; rail_names prints rail0,rail1,...
 node_count() { wc -l <"$1/nodes"; }
 rail_names() { cut -d' ' -f1 "$1/rails" | paste -sd,; }
-
-# process_start PID: the process' start time in ticks, which with the PID names it beyond reuse of PIDs.
-process_start() {
-    local stat
-    { stat=$(<"/proc/$1/stat"); } 2>/dev/null || return 1
-    # The name in parentheses may hold blanks, so count fields after it: 22 is start time, 3 the first one after the name.
-    stat=${stat##*) }
-    set -- $stat
-    printf '%s\n' "${20}"
-}

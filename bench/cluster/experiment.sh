@@ -1,0 +1,59 @@
+# The experiments of `demo`: what each measures, and on what. Sourced, never run.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+# shellcheck shell=bash
+# shellcheck disable=SC2034  # used by those who source this
+
+FSBML_EXPERIMENTS="onetoone equal single collectives"
+
+# experiment_set NAME FULL: sets nodes, rates, program, arguments and rounds.
+#   nodes, rates   the cluster
+#   program        the benchmark, with its arguments in the array `arguments`
+#   rounds         how often every arm is launched
+experiment_set() {
+    nodes=2 program=onetoone rounds=5
+    rates=(200mbit 20mbit)
+    # A rail 10x slower must not take all the time: two samples a point suffice there, as every round is a sample too.
+    arguments=(--json --seconds 0.05 --min-samples 2)
+    case "$1" in
+        onetoone) ;;
+        equal) rates=(100mbit 100mbit) ;;
+        single)
+            rates=(200mbit)
+            rounds=9
+            ;;
+        collectives)
+            nodes=4 program=collectives
+            rounds=9
+            ;;
+    esac
+    if [ -n "$2" ]; then
+        rounds=15
+        arguments+=(--sizes "16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536")
+        [ "$program" = onetoone ] || arguments=(--json --seconds 0.1 --min-samples 3 --sizes "8,16,32,64,128,256,512,1024,2048,4096,8192,16384")
+    fi
+}
+
+# cluster_arms EXPERIMENT RATE...: prints one line an arm: NAME BML INTERFACES.
+cluster_arms() {
+    local experiment=$1 rail fastest=0 kbit best=0 all=rail0
+    shift
+    local rates=("$@")
+    for ((rail = 0; rail < ${#rates[@]}; rail++)); do
+        kbit=$(rate_kbit "${rates[$rail]}")
+        if [ "$kbit" -gt "$best" ]; then best=$kbit fastest=$rail; fi
+        [ "$rail" -eq 0 ] || all=$all,rail$rail
+    done
+    if [ "$experiment" = collectives ]; then
+        # The slow rails alone are as slow as they are: only the fastest is a rival.
+        printf 'rail%d r2 rail%d\n' "$fastest" "$fastest"
+    elif [ ${#rates[@]} -gt 1 ]; then
+        for ((rail = 0; rail < ${#rates[@]}; rail++)); do printf 'rail%d r2 rail%d\n' "$rail" "$rail"; done
+    fi
+    printf 'r2 r2 %s\nfsbml fsbml %s\n' "$all" "$all"
+}
+
+# rail_table LOG: FSBML's own table of the rails from a launch's stderr: from its heading on, without the lines' origin.
+rail_table() {
+    sed -n 's/^\[[^]]*\] fsbml: //p' "$1" | sed -n '/^rail  *key /,$p'
+}
