@@ -39,7 +39,7 @@ static void limits_and_flags_hold_on_every_rail(void)
     CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_send));
     CHECK(p == mca_bml_base_btl_array_get_index(&ep->btl_send, 0)->btl);
     CHECK(p != &fake[0].super && p != &fake[1].super);
-    CHECK(4096 == p->btl_eager_limit && 32768 == p->btl_max_send_size);
+    CHECK(4096 + FSBML_PML_HEADER == p->btl_eager_limit && 32768 == p->btl_max_send_size);
     CHECK(200 == p->btl_bandwidth);
     CHECK(MCA_BTL_FLAGS_SEND & p->btl_flags);
     CHECK(0 == (p->btl_flags & (MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_PUT)));

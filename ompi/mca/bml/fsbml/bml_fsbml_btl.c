@@ -202,6 +202,9 @@ void fsbml_btl_construct(mca_bml_fsbml_group_t *group)
         }
         any_sendi = any_sendi || NULL != real->btl_sendi;
     }
+    /* A message of just the eager limit, mostly a power of two, is eager too: its handshake would cost the time in which
+     * the next message could already be given to another rail. */
+    p->btl_eager_limit = lesser(p->btl_eager_limit + FSBML_PML_HEADER, p->btl_max_send_size);
     group->max_send_size = p->btl_max_send_size;
     group->rndv_eager_limit = p->btl_rndv_eager_limit;
 

@@ -344,11 +344,11 @@ void fsbml_rails_apply_quantum(void)
             }
         }
         if (0 == quantum && n > 0) {
-            quantum = fsbml_quantum(params, n, 0.02, 8192, group->max_send_size);
+            quantum = fsbml_quantum(params, n, 0.05, 4096, group->max_send_size);
         }
         if (quantum > 0) {
-            /* room for the PML's header, so that the fragment's payload is not pushed under the quantum */
-            quantum = quantum + 128 < group->max_send_size ? quantum + 128 : group->max_send_size;
+            quantum += FSBML_PML_HEADER;
+            quantum = quantum < group->max_send_size ? quantum : group->max_send_size;
             group->pseudo.btl_max_send_size = quantum;
             group->pseudo.btl_rndv_eager_limit = quantum < group->rndv_eager_limit ? quantum : group->rndv_eager_limit;
             FSBML_VERBOSE(FSBML_V_RAILS, "fragments of long messages: at most %zu bytes", quantum);
