@@ -4,13 +4,16 @@
 fsbml_core_sources = \
 	core/fsbml_core.h \
 	core/c_api.cpp \
+	core/counters.hpp \
 	core/fixed.hpp \
 	core/log.hpp core/log.cpp \
 	core/loggp.hpp core/loggp.cpp \
 	core/loggp_fit.hpp core/loggp_fit.cpp \
+	core/plan.hpp core/plan.cpp \
 	core/policy.hpp core/policy.cpp \
 	core/prtt.hpp core/prtt.cpp \
 	core/rail.hpp \
+	core/samples.hpp \
 	core/stats.hpp core/stats.cpp \
 	core/table.hpp core/table.cpp \
 	core/vft_scheduler.hpp core/vft_scheduler.cpp \

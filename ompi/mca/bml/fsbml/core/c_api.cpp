@@ -1,0 +1,255 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The C boundary: checks arguments, turns exceptions into errno values, and otherwise only forwards.
+#include "fsbml_core.h"
+
+#include "log.hpp"
+#include "loggp.hpp"
+#include "policy.hpp"
+#include "prtt.hpp"
+#include "table.hpp"
+#include "vft_scheduler.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+struct fsbml_sched_t final {
+    fsbml_sched_t(std::size_t n, fsbml_policy_t p) noexcept : impl(n, p) {}
+    fsbml::Scheduler impl;
+};
+
+struct fsbml_calib_t final {
+    fsbml_calib_t(const fsbml_calib_config_t &c, std::size_t n, const std::uint32_t *max) : impl(c, n, max) {}
+    fsbml::Calibration impl;
+};
+
+namespace
+{
+
+// Nothing thrown leaves the core.
+template <class F>
+auto guard(F &&body) noexcept -> decltype(body())
+{
+    try {
+        return body();
+    } catch (const std::bad_alloc &) {
+        return -ENOMEM;
+    } catch (...) {
+        return -EINVAL; // the library throws nothing else but for arguments that it does not like
+    }
+}
+
+// The same for constructors of handles: nullptr and errno.
+template <class Handle, class F>
+Handle *guard_new(F &&body) noexcept
+{
+    Handle *handle = nullptr;
+    const int rc = guard([&] {
+        handle = body();
+        return 0;
+    });
+    if (0 != rc) {
+        errno = -rc;
+        return nullptr;
+    }
+    return handle;
+}
+
+} // namespace
+
+extern "C" {
+
+void fsbml_log_set(fsbml_log_fn_t fn, void *context, int max_level) noexcept
+{
+    fsbml::log_set(fn, context, max_level);
+}
+
+// ------------------------------------------------------------------ model
+
+bool fsbml_loggp_valid(const fsbml_loggp_t *p) noexcept
+{
+    return nullptr != p && fsbml::valid(*p);
+}
+
+size_t fsbml_quantum(const fsbml_loggp_t *params, size_t n_rails, double loss, size_t min,
+                     size_t max) noexcept
+{
+    return fsbml::quantum(params, n_rails, loss, min, max);
+}
+
+// -------------------------------------------------------------- scheduler
+
+fsbml_sched_t *fsbml_sched_create(size_t n_rails, fsbml_policy_t policy) noexcept
+{
+    if (n_rails < 1 || n_rails > FSBML_MAX_RAILS || !fsbml::policy_known(policy)) {
+        errno = EINVAL;
+        return nullptr;
+    }
+    return guard_new<fsbml_sched_t>([&] { return new fsbml_sched_t(n_rails, policy); });
+}
+
+void fsbml_sched_destroy(fsbml_sched_t *s) noexcept
+{
+    delete s;
+}
+
+int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p) noexcept
+{
+    return nullptr == s || nullptr == p ? -EINVAL : s->impl.set_model(rail, *p);
+}
+
+int fsbml_sched_choose(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails) noexcept
+{
+    return s->impl.choose(now_ns, bytes, rails);
+}
+
+void fsbml_sched_charge(fsbml_sched_t *s, size_t rail, uint64_t now_ns, size_t bytes) noexcept
+{
+    if (rail < s->impl.rails()) {
+        s->impl.charge(rail, now_ns, bytes);
+    }
+}
+
+uint64_t fsbml_sched_predict(const fsbml_sched_t *s, size_t rail, uint64_t now_ns, size_t bytes) noexcept
+{
+    return rail < s->impl.rails() ? s->impl.predict(rail, now_ns, bytes) : 0;
+}
+
+uint64_t fsbml_sched_backlog(const fsbml_sched_t *s, size_t rail, uint64_t now_ns) noexcept
+{
+    return rail < s->impl.rails() ? s->impl.backlog(rail, now_ns) : 0;
+}
+
+void fsbml_sched_counters(const fsbml_sched_t *s, size_t rail, fsbml_rail_counters_t *out) noexcept
+{
+    *out = rail < s->impl.rails() ? s->impl.counters(rail) : fsbml_rail_counters_t{0, 0, 0};
+}
+
+// ------------------------------------------------------------ calibration
+
+fsbml_calib_t *fsbml_calib_create(const fsbml_calib_config_t *c, size_t n_rails,
+                                  const uint32_t *max_bytes) noexcept
+{
+    if (nullptr == c || nullptr == max_bytes || n_rails < 1 || n_rails > FSBML_MAX_RAILS || !fsbml::valid(*c)
+        || std::any_of(max_bytes, max_bytes + n_rails, [&](uint32_t m) { return m < c->small_size; })) {
+        errno = EINVAL;
+        return nullptr;
+    }
+    return guard_new<fsbml_calib_t>([&] { return new fsbml_calib_t(*c, n_rails, max_bytes); });
+}
+
+void fsbml_calib_destroy(fsbml_calib_t *c) noexcept
+{
+    delete c;
+}
+
+int fsbml_calib_next(fsbml_calib_t *c, uint64_t elapsed_ns, fsbml_probe_t *out) noexcept
+{
+    if (nullptr == c || nullptr == out) {
+        return -EINVAL;
+    }
+    return guard([&] { return c->impl.next(elapsed_ns, *out); });
+}
+
+int fsbml_calib_report(fsbml_calib_t *c, const fsbml_probe_t *probe, uint64_t prtt_ns) noexcept
+{
+    if (nullptr == c || nullptr == probe) {
+        return -EINVAL;
+    }
+    return guard([&] { return c->impl.report(*probe, prtt_ns); });
+}
+
+int fsbml_calib_fail(fsbml_calib_t *c, size_t rail, const char *reason) noexcept
+{
+    if (nullptr == c) {
+        return -EINVAL;
+    }
+    return guard([&] { return c->impl.fail(rail, reason); });
+}
+
+int fsbml_calib_fit(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *out) noexcept
+{
+    if (nullptr == c || nullptr == out || rail >= c->impl.rails()) {
+        return -EINVAL;
+    }
+    return guard([&] {
+        *out = c->impl.fit(rail);
+        return 0;
+    });
+}
+
+// ---------------------------------------------------------------- records
+
+size_t fsbml_table_packed_max(void) noexcept
+{
+    return fsbml::table_packed_max();
+}
+
+long fsbml_table_pack(const fsbml_table_t *t, void *buf, size_t len) noexcept
+{
+    return nullptr == t || nullptr == buf ? -EINVAL : fsbml::table_pack(*t, buf, len);
+}
+
+int fsbml_table_unpack(fsbml_table_t *t, const void *buf, size_t len) noexcept
+{
+    return nullptr == t || nullptr == buf ? -EINVAL : fsbml::table_unpack(*t, buf, len);
+}
+
+int fsbml_table_text(const fsbml_table_t *t, char *buf, size_t len) noexcept
+{
+    if (nullptr == t || (nullptr == buf && len > 0)) {
+        return -EINVAL;
+    }
+    return guard([&] {
+        const std::string text = fsbml::table_text(*t);
+        if (len > 0) {
+            const std::size_t n = std::min(text.size(), len - 1);
+            std::memcpy(buf, text.data(), n);
+            buf[n] = '\0';
+        }
+        return static_cast<int>(text.size());
+    });
+}
+
+size_t fsbml_hello_packed_max(void) noexcept
+{
+    return fsbml::hello_packed_max();
+}
+
+long fsbml_hello_pack(const fsbml_hello_t *h, void *buf, size_t len) noexcept
+{
+    return nullptr == h || nullptr == buf ? -EINVAL : fsbml::hello_pack(*h, buf, len);
+}
+
+int fsbml_hello_unpack(fsbml_hello_t *h, const void *buf, size_t len) noexcept
+{
+    return nullptr == h || nullptr == buf ? -EINVAL : fsbml::hello_unpack(*h, buf, len);
+}
+
+uint32_t fsbml_digest(const char *text) noexcept
+{
+    return fsbml::digest(text);
+}
+
+// ---------------------------------------------------------------- parsers
+
+int fsbml_policy_parse(const char *text, fsbml_policy_t *out) noexcept
+{
+    return fsbml::policy_parse(text, out);
+}
+
+const char *fsbml_policy_name(fsbml_policy_t p) noexcept
+{
+    return fsbml::policy_name(p);
+}
+
+const char *fsbml_policy_list(void) noexcept
+{
+    return fsbml::policy_list();
+}
+
+} // extern "C"

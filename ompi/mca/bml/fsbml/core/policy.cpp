@@ -1,0 +1,59 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "policy.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+namespace fsbml
+{
+
+namespace
+{
+// In the order of fsbml_policy_t.
+constexpr const char *kNames[] = {"arrival", "thesis", "roundrobin", "single"};
+constexpr const char *kList = "arrival, thesis, roundrobin, single";
+} // namespace
+
+bool policy_known(fsbml_policy_t p) noexcept
+{
+    return p >= FSBML_POLICY_ARRIVAL && p <= FSBML_POLICY_SINGLE;
+}
+
+int policy_parse(const char *text, fsbml_policy_t *out) noexcept
+{
+    if (nullptr == text || nullptr == out) {
+        return -EINVAL;
+    }
+    for (int i = FSBML_POLICY_ARRIVAL; i <= FSBML_POLICY_SINGLE; ++i) {
+        if (0 == std::strcmp(text, kNames[i])) {
+            *out = static_cast<fsbml_policy_t>(i);
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+const char *policy_name(fsbml_policy_t p) noexcept
+{
+    return policy_known(p) ? kNames[p] : "unknown";
+}
+
+const char *policy_list() noexcept
+{
+    return kList;
+}
+
+// 32-bit FNV-1a (Fowler, Noll, Vo): offset basis 2166136261, prime 16777619.
+std::uint32_t digest(const char *text) noexcept
+{
+    std::uint32_t hash = 2166136261U;
+    for (const char *c = text; nullptr != c && '\0' != *c; ++c) {
+        hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619U;
+    }
+    return hash;
+}
+
+} // namespace fsbml

@@ -1,0 +1,25 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Names of the policies, and the digest of parameter texts.
+#ifndef FSBML_POLICY_HPP
+#define FSBML_POLICY_HPP
+
+#include "fsbml_core.h"
+
+#include <cstdint>
+
+namespace fsbml
+{
+
+bool policy_known(fsbml_policy_t p) noexcept;
+int policy_parse(const char *text, fsbml_policy_t *out) noexcept;
+const char *policy_name(fsbml_policy_t p) noexcept;
+const char *policy_list() noexcept;
+
+std::uint32_t digest(const char *text) noexcept;
+
+} // namespace fsbml
+
+#endif

@@ -1,0 +1,243 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "table.hpp"
+
+#include "loggp.hpp"
+#include "wire.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+
+namespace fsbml
+{
+
+namespace
+{
+
+constexpr std::uint32_t kTableMagic = 0x54425346; // "FSBT"
+constexpr std::uint32_t kHelloMagic = 0x48425346; // "FSBH"
+constexpr std::uint16_t kTableVersion = 1;
+constexpr std::uint16_t kHelloVersion = 1;
+
+constexpr std::size_t text_max(std::size_t array) noexcept
+{
+    return array;
+} // length byte + array - 1
+
+// A valid fit has parameters that a scheduler takes; one that is not valid has at least numbers.
+bool fit_consistent(const fsbml_fit_t &f) noexcept
+{
+    const fsbml_loggp_t &p = f.params;
+    const bool finite = std::isfinite(p.L_ns) && std::isfinite(p.o_s_ns) && std::isfinite(p.o_r_ns)
+                        && std::isfinite(p.g_ns) && std::isfinite(p.G_ns_per_byte);
+    return finite && std::isfinite(f.residual) && f.residual >= 0.0 && (!f.valid || valid(p));
+}
+
+void put_fit(wire::Writer &w, const fsbml_fit_t &f) noexcept
+{
+    w.put(f.valid ? 1 : 0, 1);
+    for (const double v : {f.params.L_ns, f.params.o_s_ns, f.params.o_r_ns, f.params.g_ns,
+                           f.params.G_ns_per_byte, f.residual}) {
+        w.put_double(v);
+    }
+    w.put(f.probes, 4);
+    w.put_text(f.reason);
+}
+
+void get_fit(wire::Reader &r, fsbml_fit_t &f) noexcept
+{
+    const std::uint64_t flag = r.get(1);
+    f.valid = 1 == flag;
+    for (double *v : {&f.params.L_ns, &f.params.o_s_ns, &f.params.o_r_ns, &f.params.g_ns,
+                      &f.params.G_ns_per_byte, &f.residual}) {
+        *v = r.get_double();
+    }
+    f.probes = r.get_u32();
+    r.get_text(f.reason);
+    if (flag > 1 || !fit_consistent(f)) {
+        r.fail();
+    }
+}
+
+} // namespace
+
+// ------------------------------------------------------------------ table
+
+std::size_t table_packed_max() noexcept
+{
+    constexpr std::size_t fit = 1 + 6 * 8 + 4 + text_max(FSBML_REASON_MAX);
+    return wire::kHeader + 3 * 4 + 8 + text_max(FSBML_REASON_MAX)
+           + FSBML_MAX_RAILS * (2 * text_max(FSBML_NAME_MAX) + fit);
+}
+
+long table_pack(const fsbml_table_t &t, void *buf, std::size_t len) noexcept
+{
+    if (t.n_rails > FSBML_MAX_RAILS) {
+        return -EINVAL;
+    }
+    wire::Writer w(buf, len);
+    w.begin(kTableMagic, kTableVersion);
+    w.put(t.n_rails, 4);
+    w.put(t.pair[0], 4);
+    w.put(t.pair[1], 4);
+    w.put(t.duration_ns, 8);
+    w.put_text(t.reason);
+    for (std::uint32_t i = 0; i < t.n_rails; ++i) {
+        if (!fit_consistent(t.rail[i].fit)) {
+            return -EINVAL;
+        }
+        w.put_text(t.rail[i].key);
+        w.put_text(t.rail[i].name);
+        put_fit(w, t.rail[i].fit);
+    }
+    return w.end();
+}
+
+int table_unpack(fsbml_table_t &t, const void *buf, std::size_t len) noexcept
+{
+    wire::Reader r(buf, len);
+    const int rc = r.begin(kTableMagic, kTableVersion);
+    if (0 != rc) {
+        return rc;
+    }
+    fsbml_table_t got{};
+    got.n_rails = r.get_u32();
+    got.pair[0] = r.get_u32();
+    got.pair[1] = r.get_u32();
+    got.duration_ns = r.get(8);
+    r.get_text(got.reason);
+    if (got.n_rails > FSBML_MAX_RAILS) {
+        return -EBADMSG;
+    }
+    for (std::uint32_t i = 0; i < got.n_rails && r.good(); ++i) {
+        r.get_text(got.rail[i].key);
+        r.get_text(got.rail[i].name);
+        get_fit(r, got.rail[i].fit);
+    }
+    if (!r.good() || !r.at_end()) {
+        return -EBADMSG;
+    }
+    t = got;
+    return 0;
+}
+
+// ------------------------------------------------------------------ hello
+
+std::size_t hello_packed_max() noexcept
+{
+    return wire::kHeader + 2 * 4 + text_max(FSBML_NAME_MAX)
+           + FSBML_MAX_RAILS * (4 + text_max(FSBML_NAME_MAX));
+}
+
+long hello_pack(const fsbml_hello_t &h, void *buf, std::size_t len) noexcept
+{
+    if (h.n_rails > FSBML_MAX_RAILS) {
+        return -EINVAL;
+    }
+    wire::Writer w(buf, len);
+    w.begin(kHelloMagic, kHelloVersion);
+    w.put(h.n_rails, 4);
+    w.put(h.params_digest, 4);
+    w.put_text(h.node);
+    for (std::uint32_t i = 0; i < h.n_rails; ++i) {
+        w.put(h.rail[i].exclusivity, 4);
+        w.put_text(h.rail[i].key);
+    }
+    return w.end();
+}
+
+int hello_unpack(fsbml_hello_t &h, const void *buf, std::size_t len) noexcept
+{
+    wire::Reader r(buf, len);
+    const int rc = r.begin(kHelloMagic, kHelloVersion);
+    if (0 != rc) {
+        return rc;
+    }
+    fsbml_hello_t got{};
+    got.n_rails = r.get_u32();
+    got.params_digest = r.get_u32();
+    r.get_text(got.node);
+    if (got.n_rails > FSBML_MAX_RAILS) {
+        return -EBADMSG;
+    }
+    for (std::uint32_t i = 0; i < got.n_rails && r.good(); ++i) {
+        got.rail[i].exclusivity = r.get_u32();
+        r.get_text(got.rail[i].key);
+    }
+    if (!r.good() || !r.at_end()) {
+        return -EBADMSG;
+    }
+    h = got;
+    return 0;
+}
+
+// ------------------------------------------------------------- for people
+
+namespace
+{
+
+__attribute__((format(printf, 2, 3))) void append(std::string &s, const char *format, ...)
+{
+    char text[512];
+    std::va_list args;
+    va_start(args, format);
+    std::vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    s += text;
+}
+
+template <std::size_t N>
+std::string text_of(const char (&text)[N])
+{
+    return std::string(text, strnlen(text, N));
+}
+
+} // namespace
+
+std::string table_text(const fsbml_table_t &t)
+{
+    std::string s;
+    const std::string reason = text_of(t.reason);
+    if (!reason.empty()) {
+        append(s, "not measured: %s\n", reason.c_str());
+    }
+    const std::uint32_t n = std::min<std::uint32_t>(t.n_rails, FSBML_MAX_RAILS);
+    if (0 == n) {
+        return s;
+    }
+    int name_width = 4;
+    int key_width = 3;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        name_width = std::max(name_width, static_cast<int>(text_of(t.rail[i].name).size()));
+        key_width = std::max(key_width, static_cast<int>(text_of(t.rail[i].key).size()));
+    }
+    append(s, "%-*s  %-*s %10s %8s %8s %8s %10s %10s %6s %8s\n", name_width, "rail", key_width, "key", "L us",
+           "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "probes", "residual");
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const fsbml_fit_t &f = t.rail[i].fit;
+        append(s, "%-*s  %-*s", name_width, text_of(t.rail[i].name).c_str(), key_width,
+               text_of(t.rail[i].key).c_str());
+        if (f.valid) { // 1 byte a ns is 1000 MB/s
+            append(s, " %10.2f %8.2f %8.2f %8.2f %10.4g %10.4g %6u %6.2f %%\n", f.params.L_ns / 1e3,
+                   f.params.o_s_ns / 1e3, f.params.o_r_ns / 1e3, f.params.g_ns / 1e3, f.params.G_ns_per_byte,
+                   1e3 / f.params.G_ns_per_byte, f.probes, f.residual * 100.0);
+        } else {
+            append(s, " %10s %8s %8s %8s %10s %10s %6u %8s\n", "-", "-", "-", "-", "-", "-", f.probes, "-");
+        }
+    }
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const fsbml_fit_t &f = t.rail[i].fit;
+        const std::string why = text_of(f.reason);
+        if (!why.empty()) {
+            append(s, "%s: %s%s\n", text_of(t.rail[i].name).c_str(),
+                   f.valid ? "note: " : "not used: ", why.c_str());
+        }
+    }
+    return s;
+}
+
+} // namespace fsbml

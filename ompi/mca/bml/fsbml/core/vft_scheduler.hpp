@@ -1,0 +1,90 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The scheduler: which rail delivers first, by virtual finishing times (thesis 4.4).
+//
+// A decision and its charge are two steps, because the sender can fail in between. Both are wait-free but for
+// the charge's compare-and-swap loop; neither allocates, locks or touches floating point. Rails are shared by
+// all destinations (4.4.6): a destination is a bit mask of the rails that reach it.
+#ifndef FSBML_VFT_SCHEDULER_HPP
+#define FSBML_VFT_SCHEDULER_HPP
+
+#include "counters.hpp"
+#include "policy.hpp"
+#include "rail.hpp"
+
+namespace fsbml
+{
+
+class Scheduler
+{
+public:
+    Scheduler(std::size_t n_rails, fsbml_policy_t policy) noexcept;
+    Scheduler(const Scheduler &) = delete;
+    Scheduler &operator=(const Scheduler &) = delete;
+
+    std::size_t rails() const noexcept { return n_rails_; }
+    int set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept;
+
+    int choose(std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask) const noexcept
+    {
+        return choose_(*this, now_ns, bytes, mask);
+    }
+    void charge(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept
+    {
+        charge_(*this, rail, now_ns, bytes);
+    }
+
+    std::uint64_t predict(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) const noexcept
+    {
+        const Ticks now = clock(now_ns);
+        return ns_from_ticks(rails_[rail].arrival(now, byte_steps(bytes)) - now);
+    }
+    std::uint64_t backlog(std::size_t rail, std::uint64_t now_ns) const noexcept
+    {
+        return ns_from_ticks(rails_[rail].backlog(clock(now_ns)));
+    }
+    fsbml_rail_counters_t counters(std::size_t rail) const noexcept { return counters_.sum(rail); }
+
+private:
+    // The policy is decided once, at set-up: these two are its functions.
+    using Choose = int (*)(const Scheduler &, std::uint64_t, std::size_t, std::uint32_t) noexcept;
+    using Charge = void (*)(Scheduler &, std::size_t, std::uint64_t, std::size_t) noexcept;
+
+    template <class Rule>
+    static int choose_by(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes,
+                         std::uint32_t mask) noexcept;
+    template <bool kTakeTurns>
+    static void charge_to(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept;
+    static Choose choose_function(fsbml_policy_t policy) noexcept;
+
+    // Ticks since the first `now` that anybody gave: a monotonic clock may itself be years old.
+    Ticks clock(std::uint64_t now_ns) const noexcept
+    {
+        std::uint64_t origin = origin_.load(std::memory_order_relaxed);
+        if (!likely(origin != kNoOrigin)) {
+            origin = start_clock(now_ns);
+        }
+        return likely(now_ns > origin) ? ticks_from_ns(now_ns - origin) : 0;
+    }
+    std::uint64_t start_clock(std::uint64_t now_ns) const noexcept;
+
+    static constexpr std::uint64_t kNoOrigin = ~std::uint64_t{0};
+
+    // Read by every decision, written at set-up only.
+    const Choose choose_;
+    const Charge charge_;
+    const std::uint32_t existing_;
+    const std::size_t n_rails_;
+    mutable std::atomic<std::uint64_t> origin_{kNoOrigin};
+    std::atomic<std::uint32_t> measured_{0};
+
+    Rail rails_[FSBML_MAX_RAILS];
+    alignas(64) std::atomic<std::uint64_t> turns_{0};
+    Counters counters_;
+};
+
+} // namespace fsbml
+
+#endif
