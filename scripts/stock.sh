@@ -113,6 +113,20 @@ one_at_a_time() {
     }
 }
 
+# prepare_build: links and configure script are up to date, and no other build is on; ends with closing descriptor 9.
+prepare_build() {
+    local farm=$FSBML_BUILD/src key
+    mkdir -p "$FSBML_BUILD/log"
+    one_at_a_time "$FSBML_BUILD/.lock"
+    link_sources "$farm"
+    key=$(autotools_key)
+    [ "$(cat "$farm/.bootstrap" 2>/dev/null)" != "$key" ] || return 0
+    rm -f "$farm/.bootstrap"
+    (cd "$farm" && logged "$FSBML_BUILD/log/autoreconf.log" "preparing the build (autoreconf)" autoreconf -i) ||
+        die "autoreconf failed; the log is $FSBML_BUILD/log/autoreconf.log"
+    printf '%s\n' "$key" >"$farm/.bootstrap"
+}
+
 stock_build() {
     local prefix=$1 force=$2 flags=$3 version dir farm=$FSBML_BUILD/src log key
     version=$(openmpi_version "$prefix")
@@ -120,18 +134,8 @@ stock_build() {
     log=$FSBML_BUILD/log/${dir##*/}
     [ -n "$flags" ] || flags=$(cat "$dir/.flags" 2>/dev/null) || flags="-g -O2"
     need_build_tools
-    mkdir -p "$FSBML_BUILD/log"
-    one_at_a_time "$FSBML_BUILD/.lock"
-
+    prepare_build
     [ "$force" != yes ] || rm -rf "$dir"
-    link_sources "$farm"
-    key=$(autotools_key)
-    if [ "$(cat "$farm/.bootstrap" 2>/dev/null)" != "$key" ]; then
-        rm -f "$farm/.bootstrap"
-        (cd "$farm" && logged "$FSBML_BUILD/log/autoreconf.log" "preparing the build (autoreconf)" autoreconf -i) ||
-            die "autoreconf failed; the log is $FSBML_BUILD/log/autoreconf.log"
-        printf '%s\n' "$key" >"$farm/.bootstrap"
-    fi
 
     key=$(configure_key "$prefix" "$flags")
     if [ "$(cat "$dir/.configured" 2>/dev/null)" != "$key" ]; then
