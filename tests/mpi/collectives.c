@@ -248,15 +248,21 @@ static void alltoallv(void)
     release(result, room);
 }
 
-/* Nobody leaves a barrier before the last one came: rank `root` comes late. */
+/*
+ * Nobody leaves a barrier before the last one came: rank `root` comes late, and everybody tells it on leaving. It must
+ * not have heard of anybody before it enters.
+ */
 static void barrier(bool nonblocking)
 {
-    enum { LATE_MS = 60, LEAST_MS = 15 };
-    int64_t times[2] = {0, 0}, last = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double start = check_seconds();
+    enum { TAG_LEFT = 80 };
+    int flag = 0;
     if (check_rank == root) {
-        check_sleep(LATE_MS / 1e3);
+        for (int i = 0; i < 30; ++i) {
+            MPI_Status status;
+            MPI_Iprobe(MPI_ANY_SOURCE, TAG_LEFT, MPI_COMM_WORLD, &flag, &status);
+            CHECK(!flag, "rank %d left the barrier that rank %d had not entered", status.MPI_SOURCE, root);
+            check_sleep(0.001);
+        }
     }
     if (nonblocking) {
         MPI_Request request;
@@ -265,11 +271,14 @@ static void barrier(bool nonblocking)
     } else {
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    times[0] = (int64_t) (1e6 * (check_seconds() - start));
-    MPI_Allreduce(&times[0], &last, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
-    /* ranks leave the first barrier some ms apart when they share cores: hence the distance between the two bounds */
-    CHECK(last > 1000 * LEAST_MS, "a rank left the barrier after %" PRId64 " us, the last one came after %d ms", last,
-          LATE_MS);
+    if (check_rank != root) {
+        MPI_Send(NULL, 0, MPI_BYTE, root, TAG_LEFT, MPI_COMM_WORLD);
+    }
+    for (int r = 0; r < check_size && check_rank == root; ++r) {
+        if (r != root) {
+            MPI_Recv(NULL, 0, MPI_BYTE, r, TAG_LEFT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
 }
 
 int main(int argc, char **argv)

@@ -11,7 +11,7 @@
 
 #include "check.h"
 
-enum { THREADS = 4, ROUNDS = 60, WINDOW = 6 };
+enum { THREADS = 4, ROUNDS = 25, WINDOW = 6 };
 
 struct work {
     pthread_t thread;

@@ -1,0 +1,193 @@
+# What the MPI test scripts share: options, compiling, clusters, one job under a time limit, TAP lines, the summary.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+# shellcheck shell=bash
+# Sourced, never run.
+
+FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
+export FSBML_TOP
+# shellcheck source=scripts/lib.sh
+. "$FSBML_TOP/scripts/lib.sh"
+# shellcheck source=scripts/openmpi.sh
+. "$FSBML_TOP/scripts/openmpi.sh"
+
+harness_sources=$FSBML_TOP/tests/mpi
+harness_cluster=test$$  # of this run alone: another run's cluster is never touched
+harness_which=()        # which Open MPI, as options of `fsbml cluster run`
+harness_bml=fsbml
+harness_filter=""
+harness_passed=0
+harness_failed=0
+harness_shape=""        # of the cluster that is up
+harness_nodes=()        # its nodes' namespaces
+harness_major=""        # version of the Open MPI in use
+harness_programs=""     # where the compiled programs are
+harness_logs=""
+harness_stdout=""       # the last job's output, and how it ended
+harness_stderr=""
+harness_status=0
+harness_seconds=0
+
+harness_usage() {
+    cat <<HELP
+usage: $1 [--reference | --openmpi PREFIX] [--bml NAME] [--filter REGEX]
+
+$2
+
+  --reference        with the patched Open MPI of './fsbml build --reference'
+  --openmpi PREFIX   with another Open MPI (default: the one in use, see './fsbml prefix')
+  --bml NAME         the BML component that carries the traffic (fsbml; r2 tests the tests)
+  --filter REGEX     only the tests whose names match
+HELP
+}
+
+# harness_begin WHAT ARGUMENTS...: options; finds the Open MPI; compiles every program in this folder for it.
+harness_begin() {
+    local what=$1 prefix="" reference=no version mpicc
+    shift
+    while [ $# -gt 0 ]; do
+        case "$1" in
+            -h | --help)
+                harness_usage "${0##*/}" "$what"
+                exit 0
+                ;;
+            --reference) reference=yes ;;
+            --openmpi | --bml | --filter)
+                [ $# -ge 2 ] || die "$1 needs a value."
+                case "$1" in
+                    --openmpi) prefix=$2 ;;
+                    --bml) harness_bml=$2 ;;
+                    --filter) harness_filter=$2 ;;
+                esac
+                shift
+                ;;
+            *) die "unknown option '$1'; --help lists them." ;;
+        esac
+        shift
+    done
+    is_root || die "the MPI tests need root, for their virtual clusters."
+    if [ "$reference" = yes ]; then
+        [ -z "$prefix" ] || die "--reference and --openmpi exclude each other."
+        prefix=$(reference_prefix)
+        [ -n "$prefix" ] || die "the reference Open MPI has not been built; './fsbml build --reference' does that."
+        harness_which=(--reference)
+    else
+        [ -n "$prefix" ] || prefix=$(openmpi_prefix) || die "there is no Open MPI; './fsbml build' installs Debian's."
+        harness_which=(--openmpi "$prefix")
+        if [ "$harness_bml" = fsbml ] && ! component_dir "$prefix" >/dev/null; then
+            die "the component has not been built for the Open MPI in $prefix; './fsbml build --openmpi $prefix' does that."
+        fi
+    fi
+    version=$(openmpi_version "$prefix") || die "'$prefix' holds no Open MPI."
+    mpicc=$(openmpi_tool "$prefix" mpicc) || die "the Open MPI in '$prefix' has no mpicc."
+    harness_major=${version%%.*}
+    harness_programs=$FSBML_BUILD/tests-$version-$(printf '%s' "$prefix" | sha256sum | cut -c 1-8)
+    mkdir -p "$harness_programs"
+    harness_compile "$mpicc"
+    harness_logs=$(mktemp -d "${TMPDIR:-/tmp}/fsbml-test.XXXXXX")
+    harness_stdout=$harness_logs/stdout
+    harness_stderr=$harness_logs/stderr
+    # A signal must end the run, and the run's end takes the cluster down.
+    trap harness_cleanup EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    printf '# Open MPI %s in %s, bml %s\n' "$version" "$prefix" "$harness_bml"
+}
+
+# harness_has NAME: is there such a program for this Open MPI? Sessions came with Open MPI 5; PRRTE in 5.0.7 damages its
+# heap when a job spawns, and every tenth mpirun or so dies of it, whatever the BML.
+harness_has() {
+    case "$1" in
+        sessions) [ "$harness_major" -ge 5 ] ;;
+        spawn) [ "$harness_major" -lt 5 ] ;;
+    esac
+}
+
+harness_compile() {
+    local source name
+    for source in "$harness_sources"/*.c; do
+        name=$(basename -- "$source" .c)
+        harness_has "$name" || continue
+        if [ "$harness_programs/$name" -nt "$source" ] && [ "$harness_programs/$name" -nt "$harness_sources/check.h" ]; then
+            continue
+        fi
+        "$1" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -Wall -Wextra -Wshadow -Werror -o "$harness_programs/$name" \
+            "$source" -pthread || die "tests/mpi/$name.c does not compile."
+    done
+}
+
+harness_cleanup() {
+    harness_cluster_down
+    rm -rf -- "$harness_logs"
+}
+
+# harness_fsbml ARGUMENTS...: the driver, silent unless it fails.
+harness_fsbml() {
+    "$FSBML_TOP/fsbml" "$@" >"$harness_logs/driver" 2>&1 </dev/null || {
+        cat "$harness_logs/driver" >&2
+        die "'fsbml $*' failed."
+    }
+}
+
+# harness_cluster_up NODES RATE...: nothing if that very cluster is up and unspoilt.
+harness_cluster_up() {
+    local nodes=$1 rate rails=()
+    [ "$harness_shape" != "$*" ] || return 0
+    harness_cluster_down
+    shift
+    for rate in "$@"; do rails+=(--rail "rate=$rate"); done
+    harness_fsbml cluster up --name "$harness_cluster" --nodes "$nodes" "${rails[@]}"
+    harness_shape="$nodes $*"
+    mapfile -t harness_nodes < <("$FSBML_TOP/fsbml" cluster status --name "$harness_cluster" | awk '$1 ~ /^node[0-9]+$/ { print $2 }')
+    [ "${#harness_nodes[@]}" -eq "$nodes" ] || die "the cluster has ${#harness_nodes[@]} nodes instead of $nodes."
+}
+
+harness_cluster_down() {
+    [ -n "$harness_shape" ] || return 0
+    harness_shape=""
+    harness_fsbml cluster down --name "$harness_cluster"
+}
+
+# harness_wanted NAME
+harness_wanted() { [ -z "$harness_filter" ] || [[ $1 =~ $harness_filter ]]; }
+
+# harness_job LIMIT RANKS ARGUMENTS...: runs mpirun with ARGUMENTS on the cluster; sets harness_status, _seconds and the
+# two output files. 124 or 137 is a job that did not end within LIMIT seconds.
+harness_job() {
+    local limit=$1 ranks=$2 start=${EPOCHREALTIME/[.,]/}
+    shift 2
+    harness_status=0
+    timeout -k 20 "$limit" "$FSBML_TOP/fsbml" cluster run --name "$harness_cluster" "${harness_which[@]}" -n "$ranks" -- "$@" \
+        >"$harness_stdout" 2>"$harness_stderr" </dev/null || harness_status=$?
+    harness_seconds=$(awk -v us=$((${EPOCHREALTIME/[.,]/} - start)) 'BEGIN { printf "%.1f", us / 1e6 }')
+}
+
+# harness_result NAME [REASON]: the TAP line; with a reason it is a failure, and what the job said follows.
+harness_result() {
+    if [ -z "${2:-}" ]; then
+        harness_passed=$((harness_passed + 1))
+        printf 'ok %d - %s (%s s)\n' $((harness_passed + harness_failed)) "$1" "$harness_seconds"
+        return
+    fi
+    harness_failed=$((harness_failed + 1))
+    printf 'not ok %d - %s (%s s)\n' $((harness_passed + harness_failed)) "$1" "$harness_seconds"
+    printf '# %s\n' "$2"
+    head -n 40 "$harness_stdout" | sed 's/^/#   stdout: /'
+    head -n 30 "$harness_stderr" | sed 's/^/#   stderr: /'
+}
+
+# harness_ended_late LIMIT: prints the reason if the last job had to be killed.
+harness_ended_late() {
+    case "$harness_status" in
+        124 | 137) printf 'hung: it did not end within %s s' "$1" ;;
+    esac
+}
+
+# harness_end: the plan, the summary line, and the script's exit status.
+harness_end() {
+    local total=$((harness_passed + harness_failed))
+    harness_cluster_down
+    [ "$total" -gt 0 ] || die "no test matches '$harness_filter'."
+    printf '1..%d\n%d passed, %d failed\n' "$total" "$harness_passed" "$harness_failed"
+    [ "$harness_failed" -eq 0 ]
+}
