@@ -84,7 +84,8 @@ std::vector<std::string> rail_arms(const Results &results)
 void print_cell(const std::optional<Figure> &figure)
 {
     if (figure) {
-        std::printf("  %9.1f ±%4.1f%%", figure->median_us, figure->spread * 100);
+        double percent = std::min(figure->spread * 100, 9999.0);
+        std::printf("  %9.1f ±%4.*f%%", figure->median_us, percent < 99.95 ? 1 : 0, percent);
     } else {
         std::printf("  %16s", "-");
     }
@@ -215,9 +216,14 @@ double typical_spread(const Results &results)
     return spreads.empty() ? 0 : quantile(spreads, 0.5);
 }
 
-void print_file(const std::string &name)
+void print_rail_table(const std::string &name)
 {
     std::ifstream lines(name);
+    if (lines.peek() == std::ifstream::traits_type::eof()) {
+        std::printf("\nFSBML measured no rails: it does so only where two nodes share at least two of them.\n");
+        return;
+    }
+    std::printf("\nThe rails as FSBML measured them when MPI started:\n");
     for (std::string line; std::getline(lines, line);) {
         std::printf("  %s\n", line.c_str());
     }
@@ -253,8 +259,7 @@ int summarise(const Options &options)
     if (options.brief) {
         return 0;
     }
-    std::printf("\nThe rails as FSBML measured them when MPI started:\n");
-    print_file(options.rail_table);
+    print_rail_table(options.rail_table);
     std::vector<Verdict> verdicts;
     if (options.bars) {
         verdicts = judge(options.experiment, results, rails, measured_rails(options.rail_table, rails));
