@@ -92,7 +92,8 @@ int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p)
 
 /**
  * Chooses the rail for a message of `bytes` bytes among the rails in the bit mask `rails`. Does not charge it.
- * Lock-free, any thread. `now_ns` never runs back per thread. Rails without a model are chosen only when no rail
+ * Lock-free, any thread. `now_ns` never runs back per thread; time is told apart for 8 years from the first one on,
+ * after that every rail counts as idle. Rails without a model are chosen only when no rail
  * of the mask has one (then: the lowest index). Equal arrivals: the lowest index. Returns -1 iff the mask is empty.
  */
 int fsbml_sched_choose(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails) FSBML_NOEXCEPT;
@@ -152,10 +153,12 @@ void fsbml_calib_destroy(fsbml_calib_t *c) FSBML_NOEXCEPT;
 
 /**
  * The next probe, given the time since the calibration began. Returns 1 and fills *out, or 0 when it is finished
- * (samples complete, or the budget does not hold one more probe).
+ * (samples complete, or the budget does not hold one more probe); -EBUSY while the last probe has neither been
+ * reported nor its rail failed. A warm_up probe is run as any other; of two small messages with a long delay it is a
+ * pause, in which a shaped rail recovers.
  */
 int fsbml_calib_next(fsbml_calib_t *c, uint64_t elapsed_ns, fsbml_probe_t *out) FSBML_NOEXCEPT;
-/** Reports a probe's time. */
+/** Reports the time of the probe that is outstanding; -EINVAL for any other. */
 int fsbml_calib_report(fsbml_calib_t *c, const fsbml_probe_t *probe, uint64_t prtt_ns) FSBML_NOEXCEPT;
 /** Takes a rail out of the plan, e.g. because a probe was not answered in time; `reason` ends up in the fit. */
 int fsbml_calib_fail(fsbml_calib_t *c, size_t rail, const char *reason) FSBML_NOEXCEPT;

@@ -48,7 +48,7 @@ bool gap_of(const Samples &samples, const Samples::Cell &many, GapPoint &out)
         return false;
     }
     out.bytes = many.prtt.bytes;
-    out.gap_ns = (median(many.times_ns) - median(one->times_ns)) / (many.prtt.packets - 1.0);
+    out.gap_ns = (middle(many.times_ns) - middle(one->times_ns)) / (many.prtt.packets - 1.0);
     out.samples = std::min(many.times_ns.size(), one->times_ns.size());
     return true;
 }
@@ -84,14 +84,18 @@ std::vector<GapPoint> gap_points(const Samples &samples)
     return points;
 }
 
-// The points that the line goes through: bulk sizes; smaller ones too when fewer than three bulk sizes are
-// there.
+// The points that the line goes through: those that have about as many samples as the best, of these the bulk
+// sizes; smaller ones too when fewer than three bulk sizes are there.
 std::vector<GapPoint> line_points(const std::vector<GapPoint> &all, double small)
 {
+    std::size_t most = 0;
+    for (const GapPoint &p : all) {
+        most = p.bytes > small ? std::max(most, p.samples) : most;
+    }
     for (const double least : {static_cast<double>(kBulkBytes), small + 1.0, 0.0}) {
         std::vector<GapPoint> chosen;
         std::copy_if(all.begin(), all.end(), std::back_inserter(chosen),
-                     [&](const GapPoint &p) { return p.bytes >= least; });
+                     [&](const GapPoint &p) { return p.bytes >= least && 2 * p.samples >= most; });
         if (chosen.size() >= 3 || 0.0 == least) {
             return chosen;
         }
@@ -112,9 +116,13 @@ double residual(const Line &line, const std::vector<Point> &points)
 }
 
 // g and G. Returns false, with the reason set, when they cannot be had.
-bool fit_gaps(fsbml_fit_t &fit, const Samples &samples, double small)
+bool fit_gaps(fsbml_fit_t &fit, const Samples &samples, const Samples &rough, double small)
 {
-    const std::vector<GapPoint> all = gap_points(samples);
+    std::vector<GapPoint> all = gap_points(samples);
+    if (all.empty() || all.back().bytes <= small) {
+        const std::vector<GapPoint> more = gap_points(rough);
+        all.insert(all.end(), more.begin(), more.end());
+    }
     const std::vector<GapPoint> chosen = line_points(all, small);
     std::vector<Point> points;
     std::size_t fewest = ~std::size_t{0};
@@ -183,7 +191,7 @@ void fit_overhead(fsbml_fit_t &fit, const Samples &samples, const Samples::Cell 
         return;
     }
     const double o = p.gap_ns - static_cast<double>(delayed->prtt.delay_ns);
-    const double most = median(one.times_ns) / 4.0;
+    const double most = middle(one.times_ns) / 4.0;
     const double used = std::clamp(o, 0.0, most);
     if (o < 0.0 || o > most) {
         remark(fit, "o set to %.2f us, measured %.2f", used / 1e3, o / 1e3);
@@ -194,18 +202,20 @@ void fit_overhead(fsbml_fit_t &fit, const Samples &samples, const Samples::Cell 
 
 } // namespace
 
-fsbml_fit_t fit_rail(const Samples &samples, std::uint32_t small)
+fsbml_fit_t fit_rail(const Samples &samples, const Samples &rough, std::uint32_t small)
 {
     fsbml_fit_t fit{};
-    for (const Samples::Cell &c : samples.cells()) {
-        fit.probes += static_cast<std::uint32_t>(c.times_ns.size());
+    for (const Samples *set : {&samples, &rough}) {
+        for (const Samples::Cell &c : set->cells()) {
+            fit.probes += static_cast<std::uint32_t>(c.times_ns.size());
+        }
     }
     const Samples::Cell *one = samples.find(Prtt{1, 0, small});
     if (nullptr == one) {
         remark(fit, "nothing measured within the budget");
         return fit;
     }
-    if (!fit_gaps(fit, samples, small)) {
+    if (!fit_gaps(fit, samples, rough, small)) {
         fit.params = fsbml_loggp_t{};
         return fit;
     }
@@ -213,7 +223,7 @@ fsbml_fit_t fit_rail(const Samples &samples, std::uint32_t small)
     // Equation 3.2.3.1 at the small size, where G (s-1) is nothing or next to it and no shaper's burst hides
     // it.
     const double rest = fit.params.o_s_ns + fit.params.o_r_ns + fit.params.G_ns_per_byte * (small - 1.0);
-    const double L = median(one->times_ns) / 2.0 - rest;
+    const double L = middle(one->times_ns) / 2.0 - rest;
     fit.params.L_ns = std::max(0.0, L);
     if (L < 0.0) {
         remark(fit, "L set to 0, measured %.2f us", L / 1e3);

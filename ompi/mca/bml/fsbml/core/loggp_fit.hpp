@@ -16,8 +16,9 @@ namespace fsbml
 // first few KiB of a burst pass at line speed, and TCP treats what fits in two segments differently.
 constexpr std::uint32_t kBulkBytes = 4096;
 
-// `small` is the size of the PRTTs that o, L and the least gap come from.
-fsbml_fit_t fit_rail(const Samples &samples, std::uint32_t small);
+// `small` is the size of the PRTTs that o, L and the least gap come from. `rough` holds a few samples of
+// another kind that are used only where `samples` has nothing above the small size.
+fsbml_fit_t fit_rail(const Samples &samples, const Samples &rough, std::uint32_t small);
 
 } // namespace fsbml
 

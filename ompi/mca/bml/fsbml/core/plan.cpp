@@ -29,12 +29,13 @@ constexpr double kBurstMatters = 512.0 * kKiB; // bytes of a probe
 // Downwards each rung costs less. Slow rails need fewer packets, because their transfer times dwarf the
 // noise; three samples and three sizes are given up last, because without them one disturbed probe spoils the
 // line.
+// Sizes below 4 KiB would be worse than the pilot's pair, because a burst can hide them altogether.
 constexpr Rung kLadder[] = {
     {kAll, kAll, 16, kAll}, {kAll, kAll, 8, 5},   {16, 64 * kKiB, 5, 3}, {16, 32 * kKiB, 5, 3},
     {8, 32 * kKiB, 5, 3},   {8, 24 * kKiB, 4, 3}, {8, 16 * kKiB, 4, 3},  {4, 16 * kKiB, 4, 3},
     {4, 12 * kKiB, 3, 3},   {4, 12 * kKiB, 3, 2}, {3, 12 * kKiB, 3, 2},  {3, 12 * kKiB, 3, 1},
     {2, 12 * kKiB, 3, 1},   {2, 8 * kKiB, 2, 1},  {2, 6 * kKiB, 2, 1},   {2, 4 * kKiB, 1, 1},
-    {2, 2 * kKiB, 1, 1},    {2, 1 * kKiB, 1, 1},  {2, 256, 1, 1},
+    {2, 0, 0, 1}, // small messages only: what the pilot has seen of the rail's pace is as good as it gets
 };
 
 } // namespace
@@ -94,11 +95,17 @@ Plan make_plan(std::size_t rung, const Limits &limits, const Pace &pace, const P
     // A shaper lets a few KiB pass at line speed after a pause. Where that is more than noise, that is for
     // few and small packets, each probe starts after such a pause: then it cancels in PRTT(n,0,s) -
     // PRTT(1,0,s).
-    if (static_cast<double>(plan.packets) * plan.largest < kBurstMatters) {
+    const bool rested = static_cast<double>(plan.packets) * plan.largest < kBurstMatters;
+    if (rested) {
         plan.rest_ns = kBulkBytes * pace.per_byte_ns;
     }
     for (const Prtt &cell : plan.cells) {
-        plan.cost_ns += predict_ns(pace, cell) + (cell.bytes > limits.small_size ? plan.rest_ns : 0.0);
+        plan.cost_ns += predict_ns(pace, cell);
+        if (rested && cell.bytes > limits.small_size) {
+            // Half of that is expected back from the burst, on both ways. Where there is none, time runs out
+            // before the last samples, and what the pilot has measured is all the better.
+            plan.cost_ns += plan.rest_ns - std::min(cell.bytes, kBulkBytes) * pace.per_byte_ns;
+        }
     }
     plan.cost_ns *= plan.samples;
     return plan;

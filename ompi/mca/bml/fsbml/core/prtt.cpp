@@ -19,12 +19,11 @@ namespace fsbml
 namespace
 {
 
-constexpr std::uint32_t kRampFirst = 1024;
-constexpr std::uint32_t kRampLast = 65536;
-constexpr double kReserve = 0.10;     // of what is left, not planned
-constexpr double kBending = 1.5;      // slopes of the ramp that differ by more have not settled
-constexpr double kLeastRest = 20e3;   // ns; a shorter pause is not worth a probe
-constexpr double kDelayBeyond = 10e3; // ns that the delay exceeds twice the gap
+constexpr double kReserve = 0.10;   // of what is left, not planned
+constexpr double kMargin = 0.02;    // of the budget, in which no probe is to end
+constexpr double kLeastRest = 20e3; // ns; a shorter pause is not worth a probe
+constexpr std::size_t kSteps = 64;  // more than there are rungs and lifts together
+constexpr double kFrame = 64.0;     // bytes that a message takes beside its own
 
 double as_double(std::uint64_t v) noexcept
 {
@@ -41,28 +40,26 @@ bool valid(const fsbml_calib_config_t &c) noexcept
 
 Calibration::Calibration(const fsbml_calib_config_t &config, std::size_t n_rails,
                          const std::uint32_t *max_bytes)
-    : config_(config), rails_(n_rails), random_(config.seed)
+    : config_(config), random_(config.seed)
 {
+    // A percent of the rail's share of the budget tells the rail's pace well enough to plan with.
+    const double telling_ns = as_double(config.budget_ns) / (100.0 * as_double(n_rails));
+    rails_.reserve(n_rails);
     for (std::size_t i = 0; i < n_rails; ++i) {
-        rails_[i].max_bytes = max_bytes[i];
+        rails_.emplace_back(config, max_bytes[i], telling_ns);
     }
 }
 
 bool Calibration::fits(double time_ns, std::uint64_t elapsed_ns) const noexcept
 {
-    return as_double(elapsed_ns) + 1.1 * time_ns <= as_double(config_.budget_ns);
-}
-
-// A transfer that takes this long tells the pace of its rail well enough to plan with.
-double Calibration::telling_ns() const noexcept
-{
-    return as_double(config_.budget_ns) / (100.0 * as_double(rails_.size()));
+    return as_double(elapsed_ns) + 1.1 * time_ns <= (1.0 - kMargin) * as_double(config_.budget_ns);
 }
 
 void Calibration::issue(std::uint32_t rail, const Prtt &prtt, bool warm_up, fsbml_probe_t &out)
 {
     probe_ = fsbml_probe_t{rail, prtt.packets, prtt.bytes, prtt.delay_ns, ++last_id_, warm_up};
     outstanding_ = true;
+    probe_start_ = elapsed_;
     out = probe_;
 }
 
@@ -72,9 +69,10 @@ int Calibration::next(std::uint64_t elapsed_ns, fsbml_probe_t &out)
         return -EBUSY;
     }
     if (finished_ >= 0) {
-        rails_[static_cast<std::size_t>(finished_)].idle_since_ns = elapsed_ns;
+        rails_[static_cast<std::size_t>(finished_)].idle_since = elapsed_ns;
         finished_ = -1;
     }
+    elapsed_ = elapsed_ns;
     if (elapsed_ns >= config_.budget_ns) {
         return 0;
     }
@@ -95,15 +93,25 @@ int Calibration::report(const fsbml_probe_t &probe, std::uint64_t time_ns)
     }
     outstanding_ = false;
     Rail &r = rails_[probe_.rail];
-    if (!probe_.warm_up) { // a pause was one, whatever little it sent
-        finished_ = static_cast<std::ptrdiff_t>(probe_.rail);
-    }
     log(kLogProbe, "rail %u: PRTT(%u,%" PRIu64 " ns,%u B)%s = %.1f us", probe_.rail, probe_.packets,
         probe_.delay_ns, probe_.bytes, probe_.warm_up ? ", not a sample," : "", as_double(time_ns) / 1e3);
+    const Prtt prtt{probe_.packets, probe_.delay_ns, probe_.bytes};
+    const bool pause = r.pilot.done() && probe_.warm_up;
+    const bool of_pace = r.pilot.at_once();
     if (!probe_.warm_up) {
-        r.samples.add(Prtt{probe_.packets, probe_.delay_ns, probe_.bytes}, as_double(time_ns));
+        (of_pace ? r.pace_samples : r.samples).add(prtt, as_double(time_ns));
     }
-    learn(r, as_double(time_ns));
+    if (!r.pilot.done()) {
+        r.pilot.learn(as_double(time_ns));
+        if (!r.pilot.at_once()) {
+            next_pilot();
+        }
+    }
+    if (!pause) { // which it was, whatever little it sent
+        finished_ = static_cast<std::ptrdiff_t>(probe_.rail);
+        const double taken = probe_.packets * (probe_.bytes + kFrame);
+        r.drained_bytes = std::min(drained(r, probe_start_) + taken, static_cast<double>(kBulkBytes));
+    }
     return 0;
 }
 
@@ -113,7 +121,7 @@ int Calibration::fail(std::size_t rail, const char *reason)
         return -EINVAL;
     }
     Rail &r = rails_[rail];
-    r.stage = Stage::failed;
+    r.failed = true;
     r.failure = nullptr != reason && '\0' != *reason ? reason : "failed";
     if (outstanding_ && probe_.rail == rail) {
         outstanding_ = false;
@@ -124,8 +132,8 @@ int Calibration::fail(std::size_t rail, const char *reason)
 fsbml_fit_t Calibration::fit(std::size_t rail) const
 {
     const Rail &r = rails_[rail];
-    if (Stage::failed != r.stage) {
-        return fit_rail(r.samples, config_.small_size);
+    if (!r.failed) {
+        return fit_rail(r.samples, r.pace_samples, config_.small_size);
     }
     fsbml_fit_t fit{};
     const std::size_t length = std::min(r.failure.size(), sizeof fit.reason - 1);
@@ -133,109 +141,27 @@ fsbml_fit_t Calibration::fit(std::size_t rail) const
     return fit;
 }
 
-// ------------------------------------------------------------------ pilot
-
 // The next pilot probe, rails in turn. A rail whose next one does not fit the budget is done with its pilot.
 bool Calibration::pilot(std::uint64_t elapsed_ns, fsbml_probe_t &out)
 {
-    for (std::size_t tried = 0; tried < rails_.size(); ++tried) {
-        const std::size_t i = pilot_turn_++ % rails_.size();
-        Rail &r = rails_[i];
-        if (r.stage >= Stage::ready) {
-            continue;
+    for (std::size_t tried = 0; tried < rails_.size();) {
+        Rail &r = rails_[pilot_turn_];
+        if (!r.failed && !r.pilot.done()) {
+            if (fits(r.pilot.predicted_ns(), elapsed_ns)) {
+                issue(static_cast<std::uint32_t>(pilot_turn_), r.pilot.next(), !r.pilot.is_sample(), out);
+                return true;
+            }
+            r.pilot.give_up();
         }
-        Prtt prtt{};
-        if (pilot_of(r, elapsed_ns, prtt)) {
-            issue(static_cast<std::uint32_t>(i), prtt, Stage::warm_up == r.stage, out);
-            return true;
-        }
-        r.stage = Stage::ready;
+        next_pilot();
+        ++tried;
     }
     return false;
 }
 
-bool Calibration::pilot_of(const Rail &r, std::uint64_t elapsed_ns, Prtt &prtt) const
+void Calibration::next_pilot() noexcept
 {
-    prtt = Prtt{1, 0, config_.small_size};
-    if (Stage::gap == r.stage) {
-        prtt.packets = config_.packets;
-    } else if (Stage::confirm == r.stage) {
-        prtt.bytes = r.ramp_bytes;
-        return fits(r.ramp_ns, elapsed_ns);
-    } else if (Stage::ramp == r.stage) {
-        // Twice what the last size makes expect, because a shaper's burst may have hidden half of it.
-        prtt.bytes = r.ramp_bytes;
-        const double grown =
-            2.0 * std::max(0.0, r.before_ns - r.pace.base_ns) * r.ramp_bytes / r.before_bytes;
-        return fits(r.pace.base_ns + grown, elapsed_ns);
-    }
-    return fits(r.pace.base_ns, elapsed_ns);
-}
-
-void Calibration::learn(Rail &r, double time_ns)
-{
-    switch (r.stage) {
-    case Stage::warm_up:
-        r.stage = Stage::single;
-        break;
-    case Stage::single:
-        r.pace.base_ns = time_ns;
-        // Once more, against a disturbed first one, unless the rail is slow to answer.
-        r.stage = time_ns <= telling_ns() ? Stage::single_again : Stage::gap;
-        break;
-    case Stage::single_again:
-        r.pace.base_ns = std::min(r.pace.base_ns, time_ns);
-        r.stage = Stage::gap;
-        break;
-    case Stage::gap:
-        r.pace.small_gap_ns = std::max(0.0, time_ns - r.pace.base_ns) / (config_.packets - 1.0);
-        r.before_bytes = config_.small_size;
-        r.before_ns = r.pace.base_ns;
-        r.ramp_bytes = std::min(r.max_bytes, std::max(kRampFirst, config_.small_size * 2));
-        r.stage = r.max_bytes > config_.small_size ? Stage::ramp : Stage::ready;
-        break;
-    case Stage::ramp:
-    case Stage::confirm:
-        learn_ramp(r, time_ns);
-        break;
-    case Stage::ready:
-    case Stage::failed:
-        break;
-    }
-}
-
-void Calibration::learn_ramp(Rail &r, double time_ns)
-{
-    const bool confirmed = Stage::confirm == r.stage;
-    r.ramp_ns = confirmed ? std::min(r.ramp_ns, time_ns) : time_ns;
-    const bool telling = r.ramp_ns - r.pace.base_ns >= telling_ns();
-    if (telling && !confirmed && r.ramp_ns <= as_double(config_.budget_ns) / 8.0) {
-        r.stage = Stage::confirm; // a disturbed probe must not pass for a slow rail
-        return;
-    }
-    const double slope = (r.ramp_ns - r.before_ns) / (2.0 * (r.ramp_bytes - r.before_bytes));
-    const std::uint32_t last = std::min(r.max_bytes, std::max(kRampLast, config_.small_size * 2));
-    if (telling || r.ramp_bytes >= last) {
-        end_ramp(r, slope);
-        return;
-    }
-    const std::uint32_t factor = r.ramp_ns <= 2.0 * r.pace.base_ns ? 4 : 2; // large steps while nothing shows
-    r.before_slope = slope;
-    r.before_bytes = r.ramp_bytes;
-    r.before_ns = r.ramp_ns;
-    r.ramp_bytes = r.ramp_bytes > last / factor ? last : r.ramp_bytes * factor;
-    r.stage = Stage::ramp;
-}
-
-void Calibration::end_ramp(Rail &r, double slope) const
-{
-    const double average = (r.ramp_ns - r.pace.base_ns) / (2.0 * r.ramp_bytes);
-    r.pace.per_byte_ns = std::max({slope, average, kMinG});
-    // A slope that still grows has part of a burst in it: the true one may be twice as steep.
-    if (r.ramp_ns - r.pace.base_ns >= telling_ns() && slope > kBending * r.before_slope) {
-        r.pace.per_byte_ns *= 2.0;
-    }
-    r.stage = Stage::ready;
+    pilot_turn_ = (pilot_turn_ + 1) % rails_.size();
 }
 
 // ------------------------------------------------------------------- plan
@@ -243,17 +169,7 @@ void Calibration::end_ramp(Rail &r, double slope) const
 Plan Calibration::plan_of(const Rail &r, std::size_t rung) const
 {
     const Limits limits{config_.packets, config_.size_step, config_.small_size, config_.samples, r.max_bytes};
-    // Small messages with and without delay: as many packets as wanted, but no more time than a telling
-    // probe.
-    const auto packets = [&](double between_ns) {
-        const double most = 1.0 + std::floor(2.0 * telling_ns() / std::max(between_ns, 1.0));
-        return static_cast<std::uint32_t>(std::clamp(most, 2.0, static_cast<double>(config_.packets)));
-    };
-    // The delay is clearly longer than the gap, or both mix (thesis 3.5.2).
-    const double delay = std::ceil(2.0 * r.pace.small_gap_ns + kDelayBeyond);
-    const Prtt gap{packets(r.pace.small_gap_ns), 0, config_.small_size};
-    const Prtt overhead{packets(delay), static_cast<std::uint64_t>(delay), config_.small_size};
-    return make_plan(rung, limits, r.pace, gap, overhead);
+    return make_plan(rung, limits, r.pilot.pace(), r.pilot.small_gap(), r.pilot.overhead());
 }
 
 void Calibration::make_plans(std::uint64_t elapsed_ns)
@@ -261,19 +177,26 @@ void Calibration::make_plans(std::uint64_t elapsed_ns)
     const double room = (1.0 - kReserve) * as_double(config_.budget_ns - elapsed_ns);
     std::vector<Rail *> todo; // the fastest first
     for (Rail &r : rails_) {
-        if (Stage::ready == r.stage && r.pace.per_byte_ns > 0.0) {
+        if (!r.failed && r.pilot.pace().per_byte_ns > 0.0) {
             todo.push_back(&r);
         }
     }
-    std::sort(todo.begin(), todo.end(),
-              [](const Rail *a, const Rail *b) { return a->pace.per_byte_ns < b->pace.per_byte_ns; });
-    // The same rung for all...
+    std::sort(todo.begin(), todo.end(), [](const Rail *a, const Rail *b) {
+        return a->pilot.pace().per_byte_ns < b->pilot.pace().per_byte_ns;
+    });
+    // Noise is the same for all, transfer times are not: of two rails, the one twice as fast is a rung
+    // higher...
+    const auto rung_of = [&](const Rail &r, std::size_t step) {
+        const double faster = todo.back()->pilot.pace().per_byte_ns / r.pilot.pace().per_byte_ns;
+        const auto lift = static_cast<std::size_t>(std::log2(faster));
+        return std::min(step - std::min(step, lift), rungs() - 1);
+    };
     double cost = 0.0;
-    std::size_t common = 0;
-    for (; common < rungs(); ++common) {
+    for (std::size_t step = 0; step < kSteps; ++step) {
         cost = 0.0;
         for (Rail *r : todo) {
-            r->plan = plan_of(*r, common);
+            r->rung = rung_of(*r, step);
+            r->plan = plan_of(*r, r->rung);
             cost += r->plan.cost_ns;
         }
         if (cost <= room) {
@@ -282,19 +205,19 @@ void Calibration::make_plans(std::uint64_t elapsed_ns)
     }
     // ... then what is left over, to the fastest first: a step up costs them least.
     for (Rail *r : todo) {
-        for (std::size_t rung = 0; rung < common; ++rung) {
+        for (std::size_t rung = 0; rung < r->rung; ++rung) {
             Plan better = plan_of(*r, rung);
             if (cost - r->plan.cost_ns + better.cost_ns <= room) {
                 cost += better.cost_ns - r->plan.cost_ns;
                 r->plan = std::move(better);
-                break;
+                r->rung = rung;
             }
         }
     }
     for (const Rail *r : todo) {
         log(kLogPlan, "rail %td: about %.3g ns/B: %u packets, sizes up to %u B, %zu PRTTs, %u times: %.1f ms",
-            r - rails_.data(), r->pace.per_byte_ns, r->plan.packets, r->plan.largest, r->plan.cells.size(),
-            r->plan.samples, r->plan.cost_ns / 1e6);
+            r - rails_.data(), r->pilot.pace().per_byte_ns, r->plan.packets, r->plan.largest,
+            r->plan.cells.size(), r->plan.samples, r->plan.cost_ns / 1e6);
     }
 }
 
@@ -303,7 +226,7 @@ void Calibration::make_plans(std::uint64_t elapsed_ns)
 void Calibration::new_round()
 {
     ++rounds_;
-    round_was_empty_ = true;
+    round_idle_ = true;
     for (std::size_t i = 0; i < rails_.size(); ++i) {
         for (const Prtt &prtt : rails_[i].plan.cells) {
             round_.push_back(Task{static_cast<std::uint32_t>(i), prtt});
@@ -315,40 +238,77 @@ void Calibration::new_round()
     }
 }
 
-// The next probe of the round that fits. Rounds go on until all samples are there or a round had no room for
-// any.
+// Rounds go on until all samples are there or a round had no room for any.
 bool Calibration::sample(std::uint64_t elapsed_ns, fsbml_probe_t &out)
 {
-    for (;;) {
-        if (round_.empty()) {
-            if (rounds_ >= config_.samples || (rounds_ > 0 && round_was_empty_)) {
-                return false;
-            }
-            new_round();
+    while (!start_one(elapsed_ns, out)) {
+        if (rounds_ >= config_.samples || (rounds_ > 0 && round_idle_)) {
+            return false;
         }
-        while (!round_.empty()) {
-            const Task task = round_.back();
-            const Rail &r = rails_[task.rail];
-            double rest = 0.0;
-            if (task.prtt.bytes > config_.small_size) {
-                rest = r.plan.rest_ns - as_double(elapsed_ns - std::min(elapsed_ns, r.idle_since_ns));
-                rest = rest >= kLeastRest ? rest : 0.0;
-            }
-            const double pause = rest > 0.0 ? rest + r.pace.base_ns : 0.0;
-            if (Stage::failed == r.stage || !fits(predict_ns(r.pace, task.prtt) + pause, elapsed_ns)) {
-                round_.pop_back();
-                continue;
-            }
-            round_was_empty_ = false;
-            if (rest > 0.0) { // a pause on this rail: two small messages that far apart
-                issue(task.rail, Prtt{2, static_cast<std::uint64_t>(rest), config_.small_size}, true, out);
-                return true;
-            }
-            round_.pop_back();
+        new_round();
+    }
+    return true;
+}
+
+// Starts one probe of the round. What does not fit any more is dropped. A rail that has to rest first is
+// passed over as long as others have something to do; else it gets its pause: two small messages that far
+// apart.
+bool Calibration::start_one(std::uint64_t elapsed_ns, fsbml_probe_t &out)
+{
+    std::ptrdiff_t resting = -1;
+    for (std::size_t i = round_.size(); i-- > 0;) {
+        const Task task = round_[i];
+        const Rail &r = rails_[task.rail];
+        const double rest = rest_ns(r, elapsed_ns);
+        if (r.failed || !fits(expected_ns(r, task.prtt) + rest, elapsed_ns)) {
+            round_.erase(round_.begin() + static_cast<std::ptrdiff_t>(i));
+            resting -= resting >= 0 ? 1 : 0;
+        } else if (rest > 0.0) {
+            resting = resting < 0 ? static_cast<std::ptrdiff_t>(i) : resting;
+        } else {
+            round_.erase(round_.begin() + static_cast<std::ptrdiff_t>(i));
+            round_idle_ = false;
             issue(task.rail, task.prtt, false, out);
             return true;
         }
     }
+    if (resting < 0) {
+        return false;
+    }
+    const Task task = round_[static_cast<std::size_t>(resting)];
+    const double rest = rest_ns(rails_[task.rail], elapsed_ns);
+    issue(task.rail, Prtt{2, static_cast<std::uint64_t>(rest), config_.small_size}, true, out);
+    return true;
+}
+
+// What a PRTT of this rail will take: as before, or by that of its first message, or by the pilot's pace.
+double Calibration::expected_ns(const Rail &r, const Prtt &prtt) const
+{
+    const Pace &pace = r.pilot.pace();
+    if (const Samples::Cell *same = r.samples.find(prtt)) {
+        return middle(same->times_ns);
+    }
+    const Samples::Cell *one = r.samples.find(Prtt{1, 0, prtt.bytes});
+    if (nullptr != one && 0 == prtt.delay_ns) {
+        return middle(one->times_ns)
+               + (prtt.packets - 1.0) * (pace.small_gap_ns + prtt.bytes * pace.per_byte_ns);
+    }
+    return predict_ns(pace, prtt);
+}
+
+// What of a shaper's burst may not be back yet.
+double Calibration::drained(const Rail &r, std::uint64_t elapsed_ns) const noexcept
+{
+    const double pace = r.pilot.pace().per_byte_ns;
+    const double idle = as_double(elapsed_ns - std::min(elapsed_ns, r.idle_since));
+    return pace > 0.0 ? std::max(0.0, r.drained_bytes - idle / pace) : r.drained_bytes;
+}
+
+// How long a rail has to stay idle before its next sample.
+double Calibration::rest_ns(const Rail &r, std::uint64_t elapsed_ns) const noexcept
+{
+    const double rest = std::min(drained(r, elapsed_ns) * r.pilot.pace().per_byte_ns, r.plan.rest_ns);
+    return rest >= kLeastRest ? rest : 0.0;
 }
 
 } // namespace fsbml

@@ -4,13 +4,15 @@
 
 // The calibration: a state machine that says which probe comes next and keeps what it brought.
 //
-// Pilot: per rail a warm-up, the smallest PRTTs, then single messages of growing size until their time tells
-// the rail's pace. Then every rail gets a plan (plan.hpp) that fits what is left of the budget, and rounds
-// over all PRTTs of all rails follow in random order, so that a disturbance hits all alike.
+// First every rail has its pilot (pilot.hpp), rails in turn. Then every rail gets a plan (plan.hpp) that fits
+// what is left of the budget, and rounds over all PRTTs of all rails follow in random order, so that a
+// disturbance hits all alike. On slow rails a probe waits until what the one before may have taken from a
+// shaper's burst is back.
 #ifndef FSBML_PRTT_HPP
 #define FSBML_PRTT_HPP
 
 #include "fsbml_core.h"
+#include "pilot.hpp"
 #include "plan.hpp"
 #include "samples.hpp"
 
@@ -38,22 +40,22 @@ public:
     std::size_t rails() const noexcept { return rails_.size(); }
 
 private:
-    enum class Stage { warm_up, single, single_again, gap, ramp, confirm, ready, failed };
-
     struct Rail {
-        std::uint32_t max_bytes = 0;
-        Stage stage = Stage::warm_up;
+        Rail(const fsbml_calib_config_t &config, std::uint32_t max, double telling_ns)
+            : max_bytes(max), pilot(config, max, telling_ns)
+        {
+        }
+
+        std::uint32_t max_bytes;
+        bool failed = false;
         std::string failure;
-        Samples samples;
-        Pace pace;
+        Pilot pilot;
         Plan plan;
-        // The ramp: this size, and what the one before took.
-        std::uint32_t ramp_bytes = 0;
-        double ramp_ns = 0.0;
-        std::uint32_t before_bytes = 0;
-        double before_ns = 0.0;
-        double before_slope = 0.0;
-        std::uint64_t idle_since_ns = 0; // on the caller's clock
+        std::size_t rung = 0;
+        Samples samples;
+        Samples pace_samples; // the pilot's pair: what the line is drawn through when there is no better
+        double drained_bytes = 0.0;   // what probes may have taken from a burst, as of idle_since
+        std::uint64_t idle_since = 0; // end of the last probe, on the caller's clock
     };
 
     struct Task {
@@ -62,17 +64,17 @@ private:
     };
 
     bool pilot(std::uint64_t elapsed_ns, fsbml_probe_t &out);
-    bool pilot_of(const Rail &r, std::uint64_t elapsed_ns, Prtt &prtt) const;
-    void learn(Rail &r, double time_ns);
-    void learn_ramp(Rail &r, double time_ns);
-    void end_ramp(Rail &r, double slope) const;
+    void next_pilot() noexcept;
     void make_plans(std::uint64_t elapsed_ns);
     Plan plan_of(const Rail &r, std::size_t rung) const;
     void new_round();
     bool sample(std::uint64_t elapsed_ns, fsbml_probe_t &out);
+    bool start_one(std::uint64_t elapsed_ns, fsbml_probe_t &out);
     void issue(std::uint32_t rail, const Prtt &prtt, bool warm_up, fsbml_probe_t &out);
     bool fits(double time_ns, std::uint64_t elapsed_ns) const noexcept;
-    double telling_ns() const noexcept;
+    double expected_ns(const Rail &r, const Prtt &prtt) const;
+    double drained(const Rail &r, std::uint64_t elapsed_ns) const noexcept;
+    double rest_ns(const Rail &r, std::uint64_t elapsed_ns) const noexcept;
 
     const fsbml_calib_config_t config_;
     std::vector<Rail> rails_;
@@ -81,13 +83,15 @@ private:
     std::vector<Task> round_; // still to do, from the back
     std::uint32_t rounds_ = 0;
     bool planned_ = false;
-    bool round_was_empty_ = false;
+    bool round_idle_ = false; // nothing of this round has been started
 
     std::size_t pilot_turn_ = 0;
     std::uint32_t last_id_ = 0;
+    std::uint64_t elapsed_ = 0;     // as of the last next()
+    std::uint64_t probe_start_ = 0; // of the outstanding probe
     bool outstanding_ = false;
     fsbml_probe_t probe_{};        // the one that is outstanding
-    std::ptrdiff_t finished_ = -1; // rail of the sample reported since the last next()
+    std::ptrdiff_t finished_ = -1; // rail of the probe reported since the last next()
 };
 
 } // namespace fsbml

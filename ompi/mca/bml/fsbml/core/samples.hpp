@@ -25,6 +25,14 @@ struct Prtt { // n, d, s
     }
 };
 
+// What stands for a PRTT's samples: the median, of an even number the lower of the two in the middle.
+// Transmissions are only ever delayed (thesis 3.3.2), so of two samples the smaller is the one that nothing
+// disturbed.
+inline double middle(const std::vector<double> &times_ns)
+{
+    return times_ns.empty() ? median({}) : order_statistic(times_ns, (times_ns.size() - 1) / 2);
+}
+
 class Samples
 {
 public:

@@ -1,0 +1,168 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "pilot.hpp"
+
+#include "loggp.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fsbml
+{
+
+namespace
+{
+constexpr std::uint32_t kRampFirst = 1024;
+constexpr std::uint32_t kRampLast = 65536;
+constexpr double kDelayBeyond = 10e3; // ns that the delay exceeds twice the gap
+} // namespace
+
+Pilot::Pilot(const fsbml_calib_config_t &config, std::uint32_t max_bytes, double telling_ns)
+    : packets_(config.packets), small_(config.small_size),
+      last_(std::min(max_bytes, std::max(kRampLast, 2 * config.small_size))), telling_ns_(telling_ns)
+{
+}
+
+// As many packets as wanted, but for no more time than two telling transfers.
+std::uint32_t Pilot::packets_for(double between_ns) const noexcept
+{
+    const double most = 1.0 + std::floor(2.0 * telling_ns_ / std::max(between_ns, 1.0));
+    return static_cast<std::uint32_t>(std::clamp(most, 2.0, static_cast<double>(packets_)));
+}
+
+Prtt Pilot::small_gap() const noexcept
+{
+    return Prtt{packets_for(pace_.small_gap_ns), 0, small_};
+}
+
+// The delay is clearly longer than the gap, or the two mix (thesis 3.5.2).
+Prtt Pilot::overhead() const noexcept
+{
+    const double delay = std::ceil(2.0 * pace_.small_gap_ns + kDelayBeyond);
+    return Prtt{packets_for(delay), static_cast<std::uint64_t>(delay), small_};
+}
+
+Prtt Pilot::next() const noexcept
+{
+    switch (stage_) {
+    case Stage::gap:
+        return Prtt{packets_, 0, small_};
+    case Stage::overhead:
+        return overhead();
+    case Stage::ramp:
+    case Stage::third:
+        return Prtt{1, 0, bytes_};
+    case Stage::second:
+        return Prtt{2, 0, bytes_};
+    default:
+        return Prtt{1, 0, small_};
+    }
+}
+
+double Pilot::predicted_ns() const noexcept
+{
+    switch (stage_) {
+    case Stage::warm_up:
+    case Stage::single:
+        return 0.0; // nobody knows yet
+    case Stage::overhead:
+        return predict_ns(pace_, overhead());
+    case Stage::ramp: // twice what the last size makes expect: a shaper's burst may have hidden half of it
+        return pace_.base_ns + 2.0 * std::max(0.0, before_ns_ - pace_.base_ns) * bytes_ / before_bytes_;
+    case Stage::second:
+        return 2.0 * one_ns_;
+    case Stage::third:
+        return two_ns_;
+    default:
+        return pace_.base_ns;
+    }
+}
+
+void Pilot::learn(double time_ns) noexcept
+{
+    switch (stage_) {
+    case Stage::warm_up:
+        stage_ = Stage::single;
+        break;
+    case Stage::single:
+        pace_.base_ns = time_ns;
+        // Once more, against a disturbed first one, unless the rail is slow to answer.
+        stage_ = time_ns <= telling_ns_ ? Stage::single_again : Stage::gap;
+        break;
+    case Stage::single_again:
+        pace_.base_ns = std::min(pace_.base_ns, time_ns);
+        stage_ = Stage::gap;
+        break;
+    case Stage::gap:
+        pace_.small_gap_ns = std::max(0.0, time_ns - pace_.base_ns) / (packets_ - 1.0);
+        stage_ = Stage::overhead;
+        break;
+    case Stage::overhead:
+        before_bytes_ = small_;
+        before_ns_ = pace_.base_ns;
+        bytes_ = std::min(last_, std::max(kRampFirst, 2 * small_));
+        stage_ = last_ > small_ ? Stage::ramp : Stage::done;
+        break;
+    case Stage::ramp:
+        learn_ramp(time_ns);
+        break;
+    case Stage::second:
+        learn_second(time_ns);
+        break;
+    case Stage::third:
+        learn_third(time_ns);
+        break;
+    case Stage::done:
+        break;
+    }
+}
+
+void Pilot::learn_ramp(double time_ns) noexcept
+{
+    one_ns_ = time_ns;
+    if (time_ns - pace_.base_ns >= telling_ns_) {
+        stage_ = Stage::second;
+    } else {
+        climb();
+    }
+}
+
+void Pilot::learn_second(double time_ns) noexcept
+{
+    if (time_ns - pace_.base_ns < telling_ns_) { // two take less than one did: that one was disturbed
+        one_ns_ = std::min(one_ns_, time_ns);
+        climb();
+        return;
+    }
+    two_ns_ = time_ns;
+    stage_ = Stage::third;
+}
+
+void Pilot::learn_third(double time_ns) noexcept
+{
+    const double added = (two_ns_ - time_ns) / bytes_;
+    const double average = (two_ns_ - pace_.base_ns) / (3.0 * bytes_);
+    pace_.per_byte_ns = std::max({added, average, kMinG});
+    stage_ = Stage::done;
+}
+
+// To the next size; at the last one the slope from the size before has to do: the rail is fast.
+void Pilot::climb() noexcept
+{
+    if (bytes_ >= last_) {
+        const double slope = (one_ns_ - before_ns_) / (2.0 * (bytes_ - before_bytes_));
+        const double average = (one_ns_ - pace_.base_ns) / (2.0 * bytes_);
+        pace_.per_byte_ns = std::max({slope, average, kMinG});
+        stage_ = Stage::done;
+        return;
+    }
+    const std::uint32_t factor = one_ns_ <= 2.0 * pace_.base_ns ? 4 : 2; // large steps while nothing shows
+    before_bytes_ = bytes_;
+    before_ns_ = one_ns_;
+    bytes_ = bytes_ > last_ / factor ? last_ : bytes_ * factor;
+    stage_ = Stage::ramp;
+}
+
+} // namespace fsbml

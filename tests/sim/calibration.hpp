@@ -1,0 +1,63 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Runs a whole calibration against simulated rails.
+#ifndef FSBML_TESTS_SIM_CALIBRATION_HPP
+#define FSBML_TESTS_SIM_CALIBRATION_HPP
+
+#include "fsbml_core.h"
+#include "rail.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace sim
+{
+
+struct DestroyCalib {
+    void operator()(fsbml_calib_t *c) const noexcept { fsbml_calib_destroy(c); }
+};
+using CalibPtr = std::unique_ptr<fsbml_calib_t, DestroyCalib>;
+
+inline fsbml_calib_config_t defaults(std::uint64_t seed = 1)
+{
+    return {16, 2048, 1, 9, 300000000, seed};
+}
+
+struct Result {
+    std::vector<fsbml_fit_t> fits;
+    std::vector<fsbml_probe_t> probes;
+    double elapsed_ns = 0.0;
+};
+
+// Each probe costs 5 us beside its own time, for what is around it in a real prober.
+inline Result calibrate(const std::vector<Shape> &shapes, const fsbml_calib_config_t &config,
+                        std::uint32_t max_bytes = 65536)
+{
+    std::vector<Rail> rails;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        rails.emplace_back(shapes[i], config.seed * 1000 + i);
+    }
+    const std::vector<std::uint32_t> max(shapes.size(), max_bytes);
+    Result result;
+    const CalibPtr c(fsbml_calib_create(&config, shapes.size(), max.data()));
+    fsbml_probe_t probe;
+    while (c && 1 == fsbml_calib_next(c.get(), static_cast<std::uint64_t>(result.elapsed_ns), &probe)) {
+        const double time = rails.at(probe.rail).run(result.elapsed_ns, probe);
+        result.probes.push_back(probe);
+        result.elapsed_ns += time + 5e3;
+        if (0 != fsbml_calib_report(c.get(), &probe, static_cast<std::uint64_t>(time))) {
+            break;
+        }
+    }
+    for (std::size_t i = 0; c && i < shapes.size(); ++i) {
+        result.fits.emplace_back();
+        fsbml_calib_fit(c.get(), i, &result.fits.back());
+    }
+    return result;
+}
+
+} // namespace sim
+
+#endif
