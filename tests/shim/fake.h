@@ -265,11 +265,11 @@ int fsbml_kvs_commit(void)
 }
 
 /* The peer's hello; no table. */
-int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, bool wait, void **data, size_t *len)
+int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mode_t mode, void **data, size_t *len)
 {
     static fsbml_hello_t hello;
     (void) from;
-    (void) wait;
+    (void) mode;
     if (NULL == strstr(key, "hello") || !peer_has_fsbml) {
         return OMPI_ERR_NOT_FOUND;
     }

@@ -130,6 +130,12 @@ static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
         rc = OMPI_ERR_OUT_OF_RESOURCE;
         goto out;
     }
+    /* The modex of 5.0 does not keep the lives of different processes apart: addresses may still be of an earlier one. */
+    for (size_t p = 0; mca_bml_fsbml.epoch > 1 && p < n; ++p) {
+        if (procs[p] != ompi_proc_local_proc) {
+            fsbml_hello_refresh(&procs[p]->super.proc_name);
+        }
+    }
     for (size_t b = 0; b < stride; ++b) {
         mca_btl_base_module_t *btl = mca_bml_fsbml.btls[b];
         uint32_t flags = honest_flags(btl);
@@ -202,6 +208,9 @@ static int add_procs(size_t nprocs, struct ompi_proc_t **procs, struct opal_bitm
     size_t n = 0;
     if (NULL == fresh) {
         return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (!mca_bml_fsbml.calibrated) {
+        fsbml_calibrate_prepare();
     }
     for (size_t p = 0; p < nprocs; ++p) {
         if (NULL == procs[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML]) {

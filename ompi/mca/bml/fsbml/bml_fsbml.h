@@ -86,6 +86,8 @@ typedef struct mca_bml_fsbml_path_t {
     mca_bml_base_btl_t super;     /**< the real BTL and its endpoint, as r2 would list them */
     uint32_t rail;
     bool reported;                /**< its death was told */
+    uint64_t closed_ns;           /**< when it died, 0: it has not */
+    char why[64];
     bool removed;                 /**< by del_btl: an answer does not bring it back */
 } mca_bml_fsbml_path_t;
 
@@ -221,11 +223,13 @@ bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char 
 /** Keeps a descriptor until a path is live. */
 int fsbml_proof_hold(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
                      mca_btl_base_tag_t tag);
-/** Sends what is held, if a path is live (or fails it, if none can become so). */
+/** Sends what is held, if a path is live. */
 void fsbml_proof_release_held(mca_bml_fsbml_endpoint_t *ep);
 
 /* bml_fsbml_calibrate.c: the measuring pair runs the PRTT benchmark */
 void fsbml_calibrate(void);
+/** Before the first peer is added: sees to it that the measuring pair knows each other's present addresses. */
+void fsbml_calibrate_prepare(void);
 /** A PRTT packet came in (called by the handler of FSBML_TAG_PROBE); payload is what follows the packet's header. */
 void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len);
 
@@ -233,6 +237,8 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
 int fsbml_hello_publish(void);
 /** A peer's hello; -ENOENT if it has none (it does not run FSBML). */
 int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello);
+/** Sees to it that what this process knows of a peer, its BTLs' addresses too, is of this life of MPI. */
+void fsbml_hello_refresh(const ompi_process_name_t *peer);
 /** Chooses the measuring pair (ranks of this job); false: there is none. The same on every process. */
 bool fsbml_pair_find(uint32_t pair[2]);
 void fsbml_table_publish(const fsbml_table_t *table);

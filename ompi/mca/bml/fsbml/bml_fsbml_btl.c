@@ -17,7 +17,8 @@ static inline mca_bml_fsbml_path_t *choose(mca_bml_fsbml_endpoint_t *ep, size_t 
         rails = atomic_load_explicit(&ep->possible, memory_order_relaxed);
     }
     if (0 == (rails & (rails - 1))) {
-        return 0 != rails ? fsbml_path(ep, (uint32_t) __builtin_ctz(rails)) : NULL;
+        /* no rail at all: the message is held until one comes back, or fails with all others */
+        return 0 != rails ? fsbml_path(ep, (uint32_t) __builtin_ctz(rails)) : &ep->path[0];
     }
     return fsbml_path(ep, (uint32_t) fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), bytes, rails));
 }
@@ -27,9 +28,6 @@ static mca_btl_base_descriptor_t *pseudo_alloc(mca_btl_base_module_t *btl, struc
 {
     (void) btl;
     mca_bml_fsbml_path_t *path = choose((mca_bml_fsbml_endpoint_t *) endpoint, size);
-    if (OPAL_UNLIKELY(NULL == path)) {
-        return NULL;
-    }
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_descriptor_t *des = real->btl_alloc(real, path->super.btl_endpoint, order, size,
                                                      flags | fsbml_des_tag(path->rail));
@@ -46,9 +44,6 @@ static mca_btl_base_descriptor_t *pseudo_prepare_src(mca_btl_base_module_t *btl,
 {
     (void) btl;
     mca_bml_fsbml_path_t *path = choose((mca_bml_fsbml_endpoint_t *) endpoint, reserve + *size);
-    if (OPAL_UNLIKELY(NULL == path)) {
-        return NULL;
-    }
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_descriptor_t *des = real->btl_prepare_src(real, path->super.btl_endpoint, convertor, order, reserve,
                                                            size, flags | fsbml_des_tag(path->rail));
@@ -112,9 +107,6 @@ static int pseudo_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
     mca_bml_fsbml_path_t *path = choose(ep, header_size + payload_size);
     if (NULL != descriptor) {
         *descriptor = NULL;
-    }
-    if (OPAL_UNLIKELY(NULL == path)) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
     }
     mca_btl_base_module_t *real = path->super.btl;
     if (NULL != real->btl_sendi

@@ -265,19 +265,33 @@ static bool find_partner(uint32_t partner)
     return NULL != run.partner && (run.partner->n_paths >= 2 || !run.leads);
 }
 
+/* True if this process is one of the pair that measures. */
+static bool takes_part(uint32_t pair[2])
+{
+    const uint32_t me = OMPI_PROC_MY_NAME->vpid;
+    const bool one_node = fsbml_job_local_size() >= fsbml_job_size();
+    if (0 == mca_bml_fsbml.n_groups || fsbml_job_size() < 2) {
+        return false;
+    }
+    /* On a job of several nodes only the first process of a node can be in the pair: the others need not look. */
+    return (one_node || 0 == fsbml_my_local_rank()) && fsbml_pair_find(pair) && (me == pair[0] || me == pair[1]);
+}
+
+void fsbml_calibrate_prepare(void)
+{
+    uint32_t pair[2];
+    if (mca_bml_fsbml.epoch > 1 && takes_part(pair)) {
+        const ompi_process_name_t partner = {.jobid = OMPI_PROC_MY_NAME->jobid,
+                                             .vpid = pair[OMPI_PROC_MY_NAME->vpid == pair[0] ? 1 : 0]};
+        fsbml_hello_refresh(&partner);
+    }
+}
+
 void fsbml_calibrate(void)
 {
     uint32_t pair[2];
-    const uint32_t me = OMPI_PROC_MY_NAME->vpid;
-    const bool one_node = fsbml_job_local_size() >= fsbml_job_size();
-
     memset(&run, 0, sizeof(run));
-    if (0 == mca_bml_fsbml.n_groups) {
-        return;
-    }
-    /* On a job of several nodes only the first process of a node can be in the pair: the others need not look. */
-    if (fsbml_job_size() < 2 || (!one_node && 0 != fsbml_my_local_rank()) || !fsbml_pair_find(pair)
-        || (me != pair[0] && me != pair[1])) {
+    if (!takes_part(pair)) {
         mca_bml_fsbml.calibrated = true; /* from now on the table can be waited for */
         if (mca_bml_fsbml.table_wanted) {
             fsbml_table_want();
@@ -288,7 +302,7 @@ void fsbml_calibrate(void)
     if (NULL == table) {
         return;
     }
-    run.leads = me == pair[0];
+    run.leads = OMPI_PROC_MY_NAME->vpid == pair[0];
     table->pair[0] = pair[0];
     table->pair[1] = pair[1];
     opal_progress_event_users_increment(); /* poll the sockets at every turn */

@@ -120,7 +120,12 @@ static inline char *fsbml_proc_host(ompi_proc_t *proc)
 int fsbml_kvs_put(const char *key, const void *data, size_t len);
 /** Makes what was put visible to others after the modex. */
 int fsbml_kvs_commit(void);
-/** Fetches a peer's value; the caller frees *data. With wait: asks the peer's node for it. */
-int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, bool wait, void **data, size_t *len);
+typedef enum fsbml_kvs_mode_t {
+    FSBML_KVS_HERE,     /* what this process or its node has already */
+    FSBML_KVS_WAIT,     /* asks the peer's node, and waits for the value to come up there */
+    FSBML_KVS_REFRESH,  /* like wait, and drops what this process remembers of the peer: all of its values are new then */
+} fsbml_kvs_mode_t;
+/** Fetches a peer's value; the caller frees *data. */
+int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mode_t mode, void **data, size_t *len);
 
 #endif /* MCA_BML_FSBML_COMPAT_H */

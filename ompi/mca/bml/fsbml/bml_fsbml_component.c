@@ -81,21 +81,21 @@ static int component_register(void)
 
 static int component_open(void)
 {
-    static bool help_known = false; /* search path of opal_show_help: once a process, it is never cleared */
     Dl_info info;
 
     if (was_asked_for() && !version_fits()) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
-    /* A DSO in a user's folder has its help text beside it. */
-    if (!help_known && 0 != dladdr((const void *) component_open, &info) && NULL != info.dli_fname) {
+    if (was_asked_for() && 0 != dladdr((const void *) component_open, &info) && NULL != info.dli_fname) {
+        /* MPI can start again in this process (sessions), and must find FSBML's count of its lives: stay loaded. */
+        (void) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        /* A DSO in a user's folder has its help text beside it. */
         char dir[4096];
         const char *slash = strrchr(info.dli_fname, '/');
         if (NULL != slash && (size_t) (slash - info.dli_fname) < sizeof(dir)) {
             memcpy(dir, info.dli_fname, (size_t) (slash - info.dli_fname));
             dir[slash - info.dli_fname] = '\0';
             opal_show_help_add_dir(dir);
-            help_known = true;
         }
     }
     return OMPI_SUCCESS;

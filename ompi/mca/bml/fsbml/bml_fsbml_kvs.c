@@ -24,10 +24,11 @@ int fsbml_kvs_commit(void)
     return opal_pmix.commit();
 }
 
-int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, bool wait, void **data, size_t *len)
+int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mode_t mode, void **data, size_t *len)
 {
     opal_value_t *value = NULL;
     opal_list_t hints;
+    const bool wait = FSBML_KVS_HERE != mode; /* MPI starts once in 4.1: nothing is ever stale */
     OBJ_CONSTRUCT(&hints, opal_list_t);
     opal_value_t *hint = OBJ_NEW(opal_value_t);
     hint->key = strdup(wait ? OPAL_PMIX_TIMEOUT : OPAL_PMIX_OPTIONAL);
@@ -69,20 +70,29 @@ int fsbml_kvs_commit(void)
     return PMIX_SUCCESS == PMIx_Commit() ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, bool wait, void **data, size_t *len)
+int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mode_t mode, void **data, size_t *len)
 {
     pmix_proc_t proc;
-    pmix_info_t hint;
+    pmix_info_t hint[2];
     pmix_value_t *value = NULL;
+    size_t n_hints = 1;
     OPAL_PMIX_CONVERT_NAME(&proc, peer);
-    if (wait) {
+    if (FSBML_KVS_HERE != mode) {
         int seconds = 10;
-        PMIX_INFO_LOAD(&hint, PMIX_TIMEOUT, &seconds, PMIX_INT);
+        PMIX_INFO_LOAD(&hint[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
+#ifdef PMIX_GET_REFRESH_CACHE
+        if (FSBML_KVS_REFRESH == mode) {
+            PMIX_INFO_LOAD(&hint[1], PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL);
+            n_hints = 2;
+        }
+#endif
     } else {
-        PMIX_INFO_LOAD(&hint, PMIX_OPTIONAL, NULL, PMIX_BOOL);
+        PMIX_INFO_LOAD(&hint[0], PMIX_OPTIONAL, NULL, PMIX_BOOL);
     }
-    pmix_status_t rc = PMIx_Get(&proc, key, &hint, 1, &value);
-    PMIX_INFO_DESTRUCT(&hint);
+    pmix_status_t rc = PMIx_Get(&proc, key, hint, n_hints, &value);
+    for (size_t i = 0; i < n_hints; ++i) {
+        PMIX_INFO_DESTRUCT(&hint[i]);
+    }
     if (PMIX_SUCCESS != rc || NULL == value) {
         return OMPI_ERR_NOT_FOUND;
     }

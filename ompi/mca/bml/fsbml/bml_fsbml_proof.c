@@ -9,6 +9,8 @@
  * answer is held. The first answer opens its path. A peer that computes answers nobody, so silence alone proves nothing:
  * a path is given up only if the peer, asked once more on a live path after the time-out, answers there and not here. */
 
+#include <stdio.h>
+
 #include "bml_fsbml_hooks.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/show_help.h"
@@ -88,6 +90,7 @@ static void open_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
                       mca_bml_fsbml.rail[path->rail].name, OMPI_NAME_PRINT(&ep->proc->super.proc_name));
         path->reported = false;
     }
+    path->closed_ns = 0;
     FSBML_VERBOSE(FSBML_V_PEER, "rail %s to %s is live", mca_bml_fsbml.rail[path->rail].name,
                   OMPI_NAME_PRINT(&ep->proc->super.proc_name));
     atomic_fetch_or(&ep->possible, bit);
@@ -99,6 +102,8 @@ static void open_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
     fsbml_proof_release_held(ep);
 }
 
+/* Takes a path out of use; it is reported if it has not come back after the time-out: a connection that failed from
+ * here can still come from the peer. */
 static void close_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const char *why)
 {
     const uint32_t bit = fsbml_bit(path->rail);
@@ -106,21 +111,48 @@ static void close_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
         return;
     }
     atomic_fetch_and(&ep->live, ~bit);
-    if (!path->reported) {
+    opal_mutex_lock(&ep->lock);
+    path->closed_ns = fsbml_now_ns();
+    snprintf(path->why, sizeof(path->why), "%s", why);
+    opal_mutex_unlock(&ep->lock);
+    FSBML_VERBOSE(FSBML_V_PEER, "rail %s to %s is closed: %s", mca_bml_fsbml.rail[path->rail].name,
+                  OMPI_NAME_PRINT(&ep->proc->super.proc_name), why);
+}
+
+static bool is_closed(const mca_bml_fsbml_path_t *path)
+{
+    return 0 != path->closed_ns && !path->removed;
+}
+
+/* Tells of the paths that have been closed for good. Returns false while one may still come back. */
+static bool report_closed(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
+{
+    bool all_told = true;
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        mca_bml_fsbml_path_t *path = &ep->path[i];
+        if (!is_closed(path) || path->reported) {
+            continue;
+        }
+        if (now - path->closed_ns <= mca_bml_fsbml_params.probe_timeout_ns) {
+            all_told = false;
+            continue;
+        }
         char rest[256];
         char *peer = fsbml_proc_host(ep->proc);
         path->reported = true;
         fsbml_rails_names(atomic_load(&ep->possible), rest, sizeof(rest));
         opal_show_help(FSBML_HELP, "rail left out", true, mca_bml_fsbml.rail[path->rail].name,
-                       mca_bml_fsbml.rail[path->rail].key, fsbml_node_name(), peer, why,
+                       mca_bml_fsbml.rail[path->rail].key, fsbml_node_name(), peer, path->why,
                        '\0' != rest[0] ? rest : "none");
         free(peer);
     }
+    return all_told;
 }
 
 void fsbml_proof_start_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
     path->removed = false;
+    path->closed_ns = 0;
     opal_mutex_lock(&ep->lock);
     ep->first_live_ns = 0 != atomic_load(&ep->live) ? fsbml_now_ns() : 0;
     ep->confirm_ns = ep->confirmed_ns = 0;
@@ -186,6 +218,12 @@ void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
     }
     const fsbml_packet_t answer = {.type = FSBML_PACKET_ANSWER, .from = *OMPI_PROC_MY_NAME, .seq = packet->seq};
     (void) fsbml_packet_send(entry, &answer, NULL, 0, 0); /* not sent: not proved */
+    mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
+    for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
+        if (ep->path[i].super.btl == btl && is_closed(&ep->path[i])) {
+            fsbml_proof_start_path(ep, &ep->path[i]); /* the peer gets through: ask once more */
+        }
+    }
 }
 
 void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
@@ -295,23 +333,24 @@ static bool send_held(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, 
     return true;
 }
 
+static mca_bml_fsbml_held_t *take_held(mca_bml_fsbml_endpoint_t *ep)
+{
+    opal_mutex_lock(&ep->lock);
+    mca_bml_fsbml_held_t *held = (mca_bml_fsbml_held_t *) opal_list_remove_first(&ep->held);
+    opal_mutex_unlock(&ep->lock);
+    return held;
+}
+
 void fsbml_proof_release_held(mca_bml_fsbml_endpoint_t *ep)
 {
     /* As many as there are now: what the PML sends from a completion is not held any more. */
     for (uint32_t n = atomic_load(&ep->n_held); n > 0; --n) {
-        uint32_t live = atomic_load(&ep->live), possible = atomic_load(&ep->possible);
-        if (0 == live && 0 != possible) {
-            return;
-        }
-        opal_mutex_lock(&ep->lock);
-        mca_bml_fsbml_held_t *held = (mca_bml_fsbml_held_t *) opal_list_remove_first(&ep->held);
-        opal_mutex_unlock(&ep->lock);
+        uint32_t live = atomic_load(&ep->live);
+        mca_bml_fsbml_held_t *held = 0 != live ? take_held(ep) : NULL;
         if (NULL == held) {
             return;
         }
-        if (0 == live) {
-            fail(ep, held);
-        } else if (!send_held(ep, held, live)) {
+        if (!send_held(ep, held, live)) {
             opal_mutex_lock(&ep->lock);
             opal_list_prepend(&ep->held, &held->super);
             opal_mutex_unlock(&ep->lock);
@@ -319,6 +358,16 @@ void fsbml_proof_release_held(mca_bml_fsbml_endpoint_t *ep)
             return;
         }
         atomic_fetch_sub(&ep->n_held, 1);
+        OBJ_RELEASE(held);
+    }
+}
+
+static void fail_held(mca_bml_fsbml_endpoint_t *ep)
+{
+    mca_bml_fsbml_held_t *held;
+    while (NULL != (held = take_held(ep))) {
+        atomic_fetch_sub(&ep->n_held, 1);
+        fail(ep, held);
         OBJ_RELEASE(held);
     }
 }
@@ -361,11 +410,18 @@ static void give_up_silent(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
 
 static void no_way(mca_bml_fsbml_endpoint_t *ep)
 {
+    bool removed = true; /* all rails were taken away on request: the PML knows */
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        removed = removed && ep->path[i].removed;
+    }
+    if (removed && 0 == atomic_load(&ep->n_held)) {
+        return;
+    }
     char *peer = fsbml_proc_host(ep->proc);
     opal_show_help(FSBML_HELP, "no rail answers", true, fsbml_node_name(), OMPI_NAME_PRINT(&ep->proc->super.proc_name),
                    peer);
     free(peer);
-    fsbml_proof_release_held(ep);
+    fail_held(ep);
     if (NULL != mca_bml_fsbml.error_cb) {
         mca_bml_fsbml.error_cb(&ep->group->pseudo, MCA_BTL_ERROR_FLAGS_FATAL, &ep->proc->super, "no rail answers");
     }
@@ -393,14 +449,17 @@ static void look_after(uint64_t now)
     opal_mutex_unlock(&list_lock);
     for (size_t i = 0; i < n; ++i) {
         give_up_silent(ep[i], now);
+        bool settled = report_closed(ep[i], now);
         uint32_t live = atomic_load(&ep[i]->live), possible = atomic_load(&ep[i]->possible);
         if (0 == possible) {
-            unwatch(ep[i]);
-            no_way(ep[i]);
+            if (settled) {
+                unwatch(ep[i]);
+                no_way(ep[i]);
+            }
             continue;
         }
         fsbml_proof_release_held(ep[i]);
-        if (live == possible && 0 == atomic_load(&ep[i]->n_held)) {
+        if (settled && live == possible && 0 == atomic_load(&ep[i]->n_held)) {
             unwatch(ep[i]);
         }
     }

@@ -58,8 +58,8 @@ int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello)
     size_t len = 0;
     make_key(key, sizeof(key), "hello");
     /* nearly always there since the modex; processes of other jobs must be asked for */
-    if (OMPI_SUCCESS != fsbml_kvs_get(peer, key, false, &record, &len)
-        && OMPI_SUCCESS != fsbml_kvs_get(peer, key, true, &record, &len)) {
+    if (OMPI_SUCCESS != fsbml_kvs_get(peer, key, FSBML_KVS_HERE, &record, &len)
+        && OMPI_SUCCESS != fsbml_kvs_get(peer, key, FSBML_KVS_WAIT, &record, &len)) {
         return -ENOENT;
     }
     int rc = fsbml_hello_unpack(hello, record, len);
@@ -68,6 +68,21 @@ int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello)
         opal_show_help(FSBML_HELP, "malformed record", true, "hello", OMPI_NAME_PRINT(peer));
     }
     return rc;
+}
+
+void fsbml_hello_refresh(const ompi_process_name_t *peer)
+{
+    char key[64];
+    void *record = NULL;
+    size_t len = 0;
+    make_key(key, sizeof(key), "hello");
+    /* first wait until the peer has got to this life, then forget what it said in an earlier one */
+    if (OMPI_SUCCESS == fsbml_kvs_get(peer, key, FSBML_KVS_WAIT, &record, &len)) {
+        free(record);
+        record = NULL;
+        (void) fsbml_kvs_get(peer, key, FSBML_KVS_REFRESH, &record, &len);
+    }
+    free(record);
 }
 
 /* ------------------------------------------------------------ who measures */
@@ -184,7 +199,7 @@ void fsbml_table_want(void)
             snprintf(table->reason, sizeof(table->reason), "no two processes share two rails");
         } else {
             ompi_process_name_t leader = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = pair[0]};
-            int rc = fsbml_kvs_get(&leader, key, true, &record, &len);
+            int rc = fsbml_kvs_get(&leader, key, FSBML_KVS_WAIT, &record, &len);
             if (OMPI_SUCCESS == rc && 0 != fsbml_table_unpack(table, record, len)) {
                 opal_show_help(FSBML_HELP, "malformed record", true, "table", OMPI_NAME_PRINT(&leader));
                 rc = OMPI_ERROR;
