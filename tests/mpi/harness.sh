@@ -183,6 +183,20 @@ harness_ended_late() {
     esac
 }
 
+# What may stand on stderr, whatever the BML.
+HARNESS_NOISE=(
+    '^$'
+    '^fsbml: [^e]'  # the driver's progress
+    'plm:(rsh|ssh): Warning: setpgid\([0-9]+,[0-9]+\) failed in parent'  # mpirun lost a race with its own child
+)
+
+# harness_noise: prints the last job's first line on stderr that may not be there, if there is one.
+harness_noise() {
+    local patterns
+    patterns=$(printf '%s\n' "${HARNESS_NOISE[@]}")
+    grep -m 1 -vE "$patterns" "$harness_stderr" || :
+}
+
 # harness_end: the plan, the summary line, and the script's exit status.
 harness_end() {
     local total=$((harness_passed + harness_failed))

@@ -23,24 +23,6 @@ SETS=(
     "2|2|100mbit 100mbit 10mbit|pt2pt,datatypes,order,collectives,threads"
 )
 
-# What may stand on stderr, whatever the BML; all else is a failure. PROGRAM|MAJOR VERSION|PATTERN, * is any.
-NOISE=(
-    '*|*|^fsbml: [^e]'  # the driver's progress
-    '*|*|plm:(rsh|ssh): Warning: setpgid\([0-9]+,[0-9]+\) failed in parent'  # mpirun lost a race with its own child
-)
-
-# noise PROGRAM: prints the last job's first line on stderr that may not be there.
-noise() {
-    local entry program major pattern patterns='^$'
-    for entry in "${NOISE[@]}"; do
-        IFS='|' read -r program major pattern <<<"$entry"
-        [ "$program" = '*' ] || [ "$program" = "$1" ] || continue
-        [ "$major" = '*' ] || [ "$major" = "$harness_major" ] || continue
-        patterns="$patterns|$pattern"
-    done
-    grep -m 1 -vE "$patterns" "$harness_stderr" || :
-}
-
 # verdict PROGRAM: prints why the last job failed, or nothing.
 verdict() {
     local reason count noise
@@ -51,7 +33,7 @@ verdict() {
         printf 'exit status %d' "$harness_status"
     else
         count=$(grep -cE "^$1: [1-9][0-9]* checks passed\$" "$harness_stdout") || :
-        noise=$(noise "$1")
+        noise=$(harness_noise)
         if [ "$count" -ne 1 ]; then
             printf "'%s: N checks passed' was printed %d times" "$1" "$count"
         elif [ -n "$noise" ]; then

@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Bad parameters and broken rails: each job must end in bounded time, with the data right where FSBML promises to go on,
+# with a clear message, and with an exit status that says which of the two it was.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+set -euo pipefail
+# shellcheck source=tests/mpi/harness.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
+
+LIMIT=${FSBML_TEST_LIMIT:-60}
+RAILS="200mbit 20mbit"
+
+# name | outcome | message | state of the rails | mpirun's arguments, PROGRAM being a program that verifies its data
+#   outcome  works: exit status 0, and every byte was right; fails: another exit status
+#   message  extended regex that the job's output matches, all of its white space being single blanks there;
+#            empty: stderr must be empty
+#   state    -, or a function of this script that spoils the rails; a fresh cluster comes after it
+CASES=(
+    # parameters
+    'packets 0|fails|not a number in its range.*Parameter: bml_fsbml_packets Value: "0"|-|--mca bml_fsbml_packets 0 PROGRAM'
+    'packets 1025|fails|Parameter: bml_fsbml_packets Value: "1025" Meaning: .*2-1024|-|--mca bml_fsbml_packets 1025 PROGRAM'
+    'packets abc|fails|Parameter: bml_fsbml_packets Value: "abc"|-|--mca bml_fsbml_packets abc PROGRAM'
+    'packets 16x|fails|Parameter: bml_fsbml_packets Value: "16x"|-|--mca bml_fsbml_packets 16x PROGRAM'
+    'packets -5|fails|Parameter: bml_fsbml_packets Value: "-5"|-|--mca bml_fsbml_packets -5 PROGRAM'
+    'packets beyond 64 bits|fails|Parameter: bml_fsbml_packets Value: "99999999999999999999"|-|--mca bml_fsbml_packets 99999999999999999999 PROGRAM'
+    'size_step 1.5|fails|Parameter: bml_fsbml_size_step Value: "1.5"|-|--mca bml_fsbml_size_step 1.5 PROGRAM'
+    'small_size 0|fails|Parameter: bml_fsbml_small_size Value: "0"|-|--mca bml_fsbml_small_size 0 PROGRAM'
+    'samples 0|fails|Parameter: bml_fsbml_samples Value: "0"|-|--mca bml_fsbml_samples 0 PROGRAM'
+    'budget 0|fails|Parameter: bml_fsbml_budget Value: "0"|-|--mca bml_fsbml_budget 0 PROGRAM'
+    'probe_timeout 300s|fails|Parameter: bml_fsbml_probe_timeout Value: "300s"|-|--mca bml_fsbml_probe_timeout 300s PROGRAM'
+    'quantum 12|fails|Parameter: bml_fsbml_quantum Value: "12"|-|--mca bml_fsbml_quantum 12 PROGRAM'
+    'policy nonsense|fails|no such scheduling policy.*Value: "nonsense" Known: arrival, thesis, roundrobin, single|-|--mca bml_fsbml_policy nonsense PROGRAM'
+    'policy in capitals|fails|no such scheduling policy.*Value: "ARRIVAL"|-|--mca bml_fsbml_policy ARRIVAL PROGRAM'
+    'one bad parameter of two|fails|Parameter: bml_fsbml_samples Value: "x"|-|--mca bml_fsbml_packets 8 --mca bml_fsbml_samples x PROGRAM'
+    'bad parameter on one rank only|fails|Parameter: bml_fsbml_packets Value: "abc"|-|-n 1 PROGRAM : -n 1 -x OMPI_MCA_bml_fsbml_packets=abc PROGRAM'
+    'different packets on two ranks|works|given different parameters|-|-n 1 PROGRAM : -n 1 -x OMPI_MCA_bml_fsbml_packets=8 PROGRAM'
+    'different policies on two ranks|works||-|-n 1 PROGRAM : -n 1 -x OMPI_MCA_bml_fsbml_policy=thesis PROGRAM'
+
+    # which rails
+    'all rails excluded|fails|choice of rails leaves none.*bml_fsbml_exclude: rail0,rail1 Rails found: .*rail0.*rail1|-|--mca bml_fsbml_exclude rail0,rail1 PROGRAM'
+    'all rails excluded by component|fails|choice of rails leaves none.*bml_fsbml_exclude: tcp |-|--mca bml_fsbml_exclude tcp PROGRAM'
+    'only an unknown rail included|fails|choice of rails leaves none.*bml_fsbml_include: rail7 |-|--mca bml_fsbml_include rail7 PROGRAM'
+    'an unknown rail excluded|works|does not exist on this node.*Name: rail7 .*Rails found: .*rail0.*rail1|-|--mca bml_fsbml_exclude rail7 PROGRAM'
+    'included and excluded|fails|both included and excluded.*bml_fsbml_include: rail0 bml_fsbml_exclude: rail1 |-|--mca bml_fsbml_include rail0 --mca bml_fsbml_exclude rail1 PROGRAM'
+    'one rail excluded|works||-|--mca bml_fsbml_exclude rail1 PROGRAM'
+    'rails given by network|works||-|--mca bml_fsbml_include tcp:10.71.0.0/24 PROGRAM'
+    'a rail that one side excludes|works||-|-n 1 PROGRAM : -n 1 -x OMPI_MCA_bml_fsbml_exclude=rail1 PROGRAM'
+    'a rail that one side lacks|works||-|-n 1 PROGRAM : -n 1 -x OMPI_MCA_btl_tcp_if_include=rail0 PROGRAM'
+    'no rail in common|fails|cannot be reached|-|-n 1 -x OMPI_MCA_bml_fsbml_include=rail0 PROGRAM : -n 1 -x OMPI_MCA_bml_fsbml_include=rail1 PROGRAM'
+
+    # which BML
+    'fsbml beside r2|works|Another BML component|-|--mca bml fsbml,r2 PROGRAM'
+    'r2 beside fsbml|works|Another BML component|-|--mca bml r2,fsbml PROGRAM'
+    'fsbml on one rank only|works|does not run FSBML|-|-n 1 PROGRAM : -n 1 -x OMPI_MCA_bml=r2 PROGRAM'
+
+    # rails that are broken when the job starts
+    'a rail down on one node|works||down_on_one_node|PROGRAM'
+    'a rail down on both nodes|works||down_on_both_nodes|PROGRAM'
+    'a rail without carrier|works|did not prove.*Rail: rail1 |no_carrier|PROGRAM'
+    'a rail whose frames get lost one way|works|did not prove.*Rail: rail1 |lost_one_way|PROGRAM'
+    'a rail whose frames get lost the other way|works|did not prove.*Rail: rail1 |lost_other_way|PROGRAM'
+    'a rail that refuses one way|works|did not prove.*Rail: rail1 |refused_one_way|PROGRAM'
+    'the fast rail loses its frames|works|did not prove.*Rail: rail0 |fast_lost|PROGRAM'
+    'all rails lose their frames|fails|None of the rails to a process could be connected|all_lost|PROGRAM'
+)
+
+on_node() { ip -n "${harness_nodes[$1]}" "${@:2}"; }
+
+down_on_one_node() { on_node 1 link set rail1 down; }
+
+down_on_both_nodes() {
+    on_node 0 link set rail1 down
+    on_node 1 link set rail1 down
+}
+
+# The far end of the cable is dead, the interface itself is up.
+no_carrier() { ip -n "fsbml-$harness_cluster-net" link set n1r1 down; }
+
+# A neighbour's address that nobody has: the frames leave, and nobody takes them.
+misdirect() { on_node "$1" neighbour replace "10.71.$3.$(($2 + 1))" lladdr 02:00:00:00:00:01 dev "rail$3" nud permanent; }
+
+lost_one_way() { misdirect 0 1 1; }
+lost_other_way() { misdirect 1 0 1; }
+fast_lost() { misdirect 0 1 0; }
+
+# Node 0 has no way to send to node 1 on the rail: an error at once, and no answer to node 1.
+refused_one_way() { on_node 0 route add unreachable 10.71.1.2/32; }
+
+all_lost() {
+    misdirect 0 1 0
+    misdirect 0 1 1
+}
+
+# verdict OUTCOME PATTERN: prints why the last job failed its case, or nothing.
+verdict() {
+    local text reason
+    reason=$(harness_ended_late "$LIMIT")
+    text=$(tr -s '[:space:]' ' ' <"$harness_stderr")
+    if [ -n "$reason" ]; then
+        printf '%s' "$reason"
+    elif [ "$1" = works ] && [ "$harness_status" -ne 0 ]; then
+        printf 'exit status %d, though the job can go on' "$harness_status"
+    elif [ "$1" = works ] && ! grep -qE '^order: [1-9][0-9]* checks passed$' "$harness_stdout"; then
+        printf 'the program did not finish its checks'
+    elif [ "$1" = fails ] && [ "$harness_status" -eq 0 ]; then
+        printf 'exit status 0, though the job cannot go on'
+    elif [ "$1" = fails ] && [ "$harness_status" -ge 129 ]; then
+        printf 'exit status %d: a signal, not an error' "$harness_status"
+    elif [ -z "$2" ]; then
+        reason=$(harness_noise)
+        [ -z "$reason" ] || printf 'stderr is not clean: %s' "$reason"
+    elif ! [[ $text =~ $2 ]]; then
+        printf 'no message matches: %s' "$2"
+    fi
+}
+
+run_case() {
+    local name outcome pattern state arguments list=() argument options=(--mca bml fsbml)
+    IFS='|' read -r name outcome pattern state arguments <<<"$1"
+    harness_wanted "$name" || return 0
+    read -r -a arguments <<<"$arguments"
+    for argument in "${arguments[@]}"; do
+        if [ "$argument" = PROGRAM ]; then list+=("$harness_programs/order" 1); else list+=("$argument"); fi
+    done
+    # Open MPI refuses a parameter that is given twice with different values.
+    case " ${arguments[*]} " in *" --mca bml "*) options=() ;; *" -x OMPI_MCA_bml="*) options=(-x OMPI_MCA_bml=fsbml) ;; esac
+    # shellcheck disable=SC2086
+    harness_cluster_up 2 $RAILS
+    [ "$state" = - ] || "$state"
+    harness_job "$LIMIT" 2 "${options[@]}" "${list[@]}"
+    [ "$state" = - ] || harness_cluster_down
+    harness_result "$name" "$(verdict "$outcome" "$pattern")"
+}
+
+harness_begin "Gives FSBML bad parameters and broken rails and checks what it says and whether the data stay right." "$@"
+[ "$harness_bml" = fsbml ] || die "these tests are about fsbml: --bml has no meaning here."
+for entry in "${CASES[@]}"; do run_case "$entry"; done
+harness_end
