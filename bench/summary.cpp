@@ -85,7 +85,7 @@ void print_cell(const std::optional<Figure> &figure)
 {
     if (figure) {
         double percent = std::min(figure->spread * 100, 9999.0);
-        std::printf("  %9.1f ±%4.*f%%", figure->median_us, percent < 99.95 ? 1 : 0, percent);
+        std::printf("  %9.*f ±%4.*f%%", figure->median_us < 10 ? 2 : 1, figure->median_us, percent < 99.95 ? 1 : 0, percent);
     } else {
         std::printf("  %16s", "-");
     }
@@ -173,7 +173,7 @@ std::string sentence(const Results &results, const std::vector<std::string> &rai
             continue;
         }
         ratios.push_back(ours->median_us / theirs->median_us);
-        if (place.bytes <= 4096) {
+        if (place.bytes <= 4096 && (!shown || std::tie(place.bytes, place.messages) > std::tie(shown->bytes, shown->messages))) {
             shown = place;
         }
     }
@@ -183,7 +183,8 @@ std::string sentence(const Results &results, const std::vector<std::string> &rai
     Figure ours = *results.at("fsbml", *shown);
     Figure theirs = *best(results, against, *shown);
     double ratio = ours.median_us / theirs.median_us;
-    double noise = std::max(ours.spread, theirs.spread);
+    // Less than a percent is no difference that one would notice, however steady the launches.
+    double noise = std::max({ours.spread, theirs.spread, 0.01});
     char text[512];
     const char *verb = ratio < 1 - noise ? "faster than" : ratio > 1 + noise ? "SLOWER than" : "as fast as";
     std::string where = shown->operation == "exchange"
@@ -254,7 +255,8 @@ int summarise(const Options &options)
     }
     results.read(file);
     const std::vector<std::string> rails = rail_arms(results);
-    std::printf("\n%s\nmedian time per message in us, ± half the distance of the quartiles over launches\n\n", options.setting.c_str());
+    std::printf("\n%s\nmedian time of %s in us, ± half the distance of the quartiles over launches\n\n", options.setting.c_str(),
+                options.experiment == "collectives" ? "an operation" : "a message");
     print_table(results, rails);
     if (options.brief) {
         return 0;

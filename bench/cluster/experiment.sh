@@ -53,7 +53,15 @@ cluster_arms() {
     printf 'r2 r2 %s\nfsbml fsbml %s\n' "$all" "$all"
 }
 
-# rail_table LOG: FSBML's own table of the rails from a launch's stderr: from its heading on, without the lines' origin.
+# rail_table LOG: FSBML's own table of the rails from a launch's stderr, without the lines' origin: the heading, the rows (a
+# rail and its key), what is noted of a rail. The first process that printed it is taken; others' lines may stand in between.
 rail_table() {
-    sed -n 's/^\[[^]]*\] fsbml: //p' "$1" | sed -n '/^rail  *key /,$p'
+    awk '
+        !match($0, /^\[[^]]*\] fsbml: /) { next }
+        { from = $1; text = substr($0, RLENGTH + 1); split(text, word, " ") }
+        text ~ /^rail +key / && origin == "" { origin = from; print text; next }
+        from != origin { next }
+        word[2] ~ /[:#]/ && text !~ /^fragments/ && word[1] !~ /:$/ { print text; name[word[1] ":"] = 1; next }
+        word[1] in name { print text; next }
+        { exit }' "$1"
 }

@@ -11,14 +11,14 @@ for part in scripts/lib.sh scripts/openmpi.sh bench/cluster/{options,programs}.s
     # shellcheck disable=SC1090
     . "$FSBML_TOP/$part"
 done
+# shellcheck source=tests/driver/tap.sh
+. "$FSBML_TOP/tests/driver/tap.sh"
 is_root || die "cluster_test.sh needs root, as the cluster does."
 PATH=$PATH:/usr/sbin:/sbin
 
 name=t$$
 scratch=$(mktemp -d)
 export FSBML_CLUSTERS=$scratch/clusters
-number=0
-failures=0
 
 cleanup() {
     if [ -d "$FSBML_CLUSTERS/$name" ]; then fsbml cluster down --name "$name" || say "cluster '$name' could not be taken down"; fi
@@ -31,20 +31,6 @@ trap 'exit 143' TERM
 
 fsbml() { "$FSBML_TOP/fsbml" "$@"; }
 
-# ok DESCRIPTION COMMAND...: one line of TAP; the command's status decides.
-ok() {
-    local description=$1 status=0
-    shift
-    number=$((number + 1))
-    "$@" || status=$?
-    if [ "$status" -eq 0 ]; then
-        printf 'ok %d - %s\n' "$number" "$description"
-    else
-        printf 'not ok %d - %s\n' "$number" "$description"
-        failures=$((failures + 1))
-    fi
-}
-
 # refuses PATTERN ARGUMENTS...: the command fails with exactly one line on stderr, an error that matches.
 refuses() {
     local pattern=$1 status=0
@@ -55,39 +41,11 @@ refuses() {
     return 1
 }
 
-equal() {
-    [ "$1" = "$2" ] && return 0
-    printf '# expected: %s\n# found:    %s\n' "$2" "$1"
-    return 1
-}
-
 # namespaces: those of this test's cluster, on one line.
 namespaces() { ip netns list | cut -d' ' -f1 | grep "^fsbml-$name-" | sort | paste -sd' '; }
 
 # nothing_left: no namespace, no state, and the host's own links as they were.
 nothing_left() { equal "$(namespaces)" "" && [ ! -e "$FSBML_CLUSTERS/$name" ] && equal "$(ip -o link | cut -d: -f2)" "$links"; }
-
-# no_process MARK: within a few seconds there is no process with MARK on its command line. (The mark has a letter in
-# brackets, so that it does not find its own search.)
-no_process() {
-    local try
-    for ((try = 0; try < 80; try++)); do
-        pgrep -f "$1" >/dev/null || return 0
-        sleep 0.1
-    done
-    pgrep -af "$1" | sed 's/^/# /'
-    return 1
-}
-
-# some_process MARK: within a few seconds there is one.
-some_process() {
-    local try
-    for ((try = 0; try < 80; try++)); do
-        ! pgrep -f "$1" >/dev/null || return 0
-        sleep 0.1
-    done
-    return 1
-}
 
 options_are_checked() {
     ok "no action" refuses "say what to do" cluster
@@ -230,5 +188,4 @@ programs=$(programs_build "$(openmpi_prefix)")
 ok "rail0 has its rate" rate_is rail0 100000 60
 ok "rail1 has its rate" rate_is rail1 10000 8
 down_leaves_nothing
-printf '1..%d\n' "$number"
-[ "$failures" -eq 0 ] || die "$failures of $number tests failed."
+tap_end

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Tests of `fsbml demo`: as root, as somebody else, on one host; that it ends well, and broken off, with nothing left behind.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+#
+# Needs root (to become somebody else). Prints TAP. Figures are not judged: they are the demo's own business.
+set -euo pipefail
+FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
+export FSBML_TOP
+# shellcheck source=scripts/lib.sh
+. "$FSBML_TOP/scripts/lib.sh"
+# shellcheck source=tests/driver/tap.sh
+. "$FSBML_TOP/tests/driver/tap.sh"
+is_root || die "demo_test.sh needs root, to become somebody else."
+PATH=$PATH:/usr/sbin:/sbin
+
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Built anew in a folder of our own, so that its processes can be told from any others.
+prefix=$("$FSBML_TOP/fsbml" prefix)
+export FSBML_OPENMPI=$prefix FSBML_BUILD=$scratch/build
+
+# left_as_found: nothing of a demo is there any more: no process, no namespace, no link.
+left_as_found() {
+    no_process "^[^ ]*(bash|unshare|mpirun|prterun|orted|prted|/onetoone).*$scratch" &&
+        equal "$(ip netns list | grep -c '^fsbml-demo-' || :)" 0 && equal "$(ip -o link | cut -d: -f2)" "$links"
+}
+
+# complete OUTPUT JSON: what a demo must have printed and written.
+complete() {
+    [ "$(grep -c '^ *32 *65536 ' "$1")" -ge 1 ] || { echo "# no row of 32 messages of 64 KiB" && return 1; }
+    grep -qE '^With 32 messages of 4096 bytes, FSBML is (faster than|SLOWER than|as fast as) ' "$1" || { echo "# no sentence" && return 1; }
+    [ "$(grep -c '"samples_us": \[' "$2")" -ge 24 ] || { echo "# too few samples in the JSON file" && return 1; }
+}
+
+as_root() {
+    local pid signal status
+    ok "demo of one rail" "$FSBML_TOP/fsbml" demo --experiment single --rounds 1 --json "$scratch/single.json" \
+        >"$scratch/out" 2>"$scratch/err"
+    ok "... prints and writes all" complete "$scratch/out" "$scratch/single.json"
+    ok "... judges its bar" grep -qE '^  (met|NOT MET) +everywhere: fsbml <= 1.02 x r2' "$scratch/out"
+    ok "... leaves nothing" left_as_found
+    ok "demo of two rails of one's own" "$FSBML_TOP/fsbml" demo --rail rate=400mbit --rail rate=200mbit --rounds 1 \
+        --json "$scratch/two.json" >"$scratch/out" 2>"$scratch/err"
+    ok "... prints and writes all" complete "$scratch/out" "$scratch/two.json"
+    ok "... shows the rails as measured" equal "$(grep -cE '^  rail[01] +tcp:10\.71\.' "$scratch/out")" 2
+    ok "... has no bars" equal "$(grep -c '^Bars' "$scratch/out" || :)" 0
+    for signal in TERM KILL; do
+        "$FSBML_TOP/fsbml" demo >"$scratch/out" 2>"$scratch/err" </dev/null &
+        pid=$!
+        ok "a demo runs" some_process "^$scratch/build/bench-[^ ]*/onetoone"
+        kill -"$signal" "$pid"
+        wait "$pid" 2>/dev/null && status=0 || status=$?
+        ok "signal $signal breaks it off" test "$status" -gt 128
+        ok "... and leaves nothing" left_as_found
+    done
+    ok "demo on one host" "$FSBML_TOP/fsbml" demo --one-host --rounds 1 --json "$scratch/host.json" >"$scratch/out" 2>"$scratch/err"
+    ok "... prints and writes all" complete "$scratch/out" "$scratch/host.json"
+    ok "... and says what it does" grep -q 'shared memory and TCP over loopback' "$scratch/err"
+}
+
+# A copy of the sources in a place of somebody else's, and the demo there. The PREFIX of the Open MPI in use goes along.
+as_nobody() {
+    local top=$scratch/nobody
+    mkdir -p "$top/home"
+    (cd -- "$FSBML_TOP" && tar -cf - --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.lo' .) | tar -xf - -C "$top"
+    chmod 755 "$scratch"
+    chown -R nobody: "$top"
+    run_as_nobody() {
+        su -s /bin/bash nobody -c "cd '$top' && HOME='$top/home' FSBML_BUILD='$top/build' FSBML_OPENMPI='$prefix' exec $1"
+    }
+    ok "somebody else is told that cluster up needs root" \
+        grep -q "needs root" <(run_as_nobody "./fsbml cluster up" 2>&1 || :)
+    ok "demo of somebody else" run_as_nobody "./fsbml demo --experiment single --rounds 1 --json '$top/home/o.json'" \
+        >"$scratch/out" 2>"$scratch/err"
+    ok "... prints and writes all" complete "$scratch/out" "$top/home/o.json"
+    if run_as_nobody "unshare --user --map-root-user --net --pid --fork --mount mount -t proc proc /proc" 2>/dev/null; then
+        ok "... on a cluster, as the kernel allows it" grep -q 'virtual cluster of 2 nodes is up' "$scratch/err"
+    else
+        ok "... on one host, as the kernel allows no cluster, and says so" grep -q 'it cannot make a cluster' "$scratch/err"
+    fi
+    ok "... leaves nothing" left_as_found
+}
+
+links=$(ip -o link | cut -d: -f2)
+as_root
+as_nobody
+tap_end

@@ -1,0 +1,55 @@
+# What the driver's tests share: TAP, comparisons, waiting for processes. Sourced, never run.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+# shellcheck shell=bash
+tap_number=0
+tap_failures=0
+
+# ok DESCRIPTION COMMAND...: one line of TAP, on the stdout that the test began with; the command's status decides.
+exec 9>&1
+ok() {
+    local description=$1 status=0
+    shift
+    tap_number=$((tap_number + 1))
+    "$@" || status=$?
+    if [ "$status" -eq 0 ]; then
+        printf 'ok %d - %s\n' "$tap_number" "$description" >&9
+    else
+        printf 'not ok %d - %s\n' "$tap_number" "$description" >&9
+        tap_failures=$((tap_failures + 1))
+    fi
+}
+
+# tap_end: the plan, and the outcome as exit status.
+tap_end() {
+    printf '1..%d\n' "$tap_number" >&9
+    [ "$tap_failures" -eq 0 ] || die "$tap_failures of $tap_number tests failed."
+}
+
+equal() {
+    [ "$1" = "$2" ] && return 0
+    printf '# expected: %s\n# found:    %s\n' "$2" "$1" >&9
+    return 1
+}
+
+# no_process PATTERN: within a few seconds there is no process with PATTERN on its command line. Write it with a letter in
+# brackets, so that it does not find the search itself.
+no_process() {
+    local try
+    for ((try = 0; try < 80; try++)); do
+        pgrep -f "$1" >/dev/null || return 0
+        sleep 0.1
+    done
+    pgrep -af "$1" | sed 's/^/# /' >&9
+    return 1
+}
+
+# some_process PATTERN: within half a minute there is one.
+some_process() {
+    local try
+    for ((try = 0; try < 300; try++)); do
+        ! pgrep -f "$1" >/dev/null || return 0
+        sleep 0.1
+    done
+    return 1
+}
