@@ -9,6 +9,7 @@
 #include "fsbml_core.h"
 #include "rail.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 

@@ -6,8 +6,8 @@
 //
 //   sender CPU --o_s--> bucket (rate, burst) --> wire (line speed, latency) --o_r--> receiver
 //
-// A bucket refills while its direction is idle, so what a probe sees depends on what came before it, as on a real
-// shaped link. Without a burst the times are exactly those of the PRTT formulas (thesis 3.2.2).
+// A bucket refills while its direction is idle, so what a probe sees depends on what came before it, as on a
+// real shaped link. Without a burst the times are exactly those of the PRTT formulas (thesis 3.2.2).
 #ifndef FSBML_TESTS_SIM_RAIL_HPP
 #define FSBML_TESTS_SIM_RAIL_HPP
 
@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <random>
 
 namespace sim
@@ -34,7 +35,10 @@ struct Shape {
     double true_G() const { return p.G_ns_per_byte * (segment > 0.0 ? 1.0 + header / segment : 1.0); }
 };
 
-inline fsbml_loggp_t loggp(double L, double o, double g, double G) { return {L, o, o, g, G}; }
+inline fsbml_loggp_t loggp(double L, double o, double g, double G)
+{
+    return {L, o, o, g, G};
+}
 
 // The cluster's rails: tbf with a burst of 3100 bytes, TCP frames of 1448 + 66 bytes, veth behind.
 inline Shape shaped(double mbit)

@@ -19,7 +19,8 @@ TEST(Fixed, CostIsWithinATenthOfAPercent)
     for (double G = kMinG; G <= kMaxG * 1.0000001; G *= std::pow(10.0, 1.0 / 64.0)) {
         const double g_clipped = std::min(G, kMaxG);
         for (std::size_t bytes = 2; bytes <= (std::size_t{1} << 35); bytes = bytes + bytes / 3 + 1) {
-            const long double exact = static_cast<long double>(g_clipped) * static_cast<long double>(bytes - 1);
+            const long double exact =
+                static_cast<long double>(g_clipped) * static_cast<long double>(bytes - 1);
             if (exact < 8.0L) {
                 continue;
             }
@@ -56,7 +57,8 @@ TEST(Fixed, FloorIsTheSameButForATick)
 {
     const std::uint64_t gap = gap_from_ns_per_byte(0.087654321);
     for (std::size_t bytes = 1; bytes < 100000; bytes += 7) {
-        const Ticks difference = bytes_cost(gap, byte_steps(bytes)) - bytes_cost_floor(gap, byte_steps(bytes));
+        const Ticks difference =
+            bytes_cost(gap, byte_steps(bytes)) - bytes_cost_floor(gap, byte_steps(bytes));
         EXPECT_LE(difference, 1U);
     }
 }
@@ -68,14 +70,17 @@ TEST(Fixed, Sizes)
     EXPECT_EQ(byte_steps(0), 0U);
     EXPECT_EQ(byte_steps(1), 0U);
     EXPECT_EQ(bytes_cost(gap, byte_steps(2)), 8U * 64U);
-    EXPECT_EQ(bytes_cost(gap, byte_steps(~std::size_t{0})), bytes_cost(gap, byte_steps(std::size_t{1} << 35)));
-    EXPECT_GT(bytes_cost(gap, byte_steps(~std::size_t{0})), bytes_cost(gap, byte_steps(std::size_t{1} << 34)));
+    EXPECT_EQ(bytes_cost(gap, byte_steps(~std::size_t{0})),
+              bytes_cost(gap, byte_steps(std::size_t{1} << 35)));
+    EXPECT_GT(bytes_cost(gap, byte_steps(~std::size_t{0})),
+              bytes_cost(gap, byte_steps(std::size_t{1} << 34)));
 }
 
 // The bounds that the hot path's sums rest on.
 TEST(Fixed, NothingCanWrap)
 {
-    EXPECT_LT(bytes_cost(gap_from_ns_per_byte(kMaxG), byte_steps(~std::size_t{0})) + ticks_from_ns(kMaxTimeNs),
+    EXPECT_LT(bytes_cost(gap_from_ns_per_byte(kMaxG), byte_steps(~std::size_t{0}))
+                  + ticks_from_ns(kMaxTimeNs),
               kCostMax);
     const Ticks latest = kTimeMax + ticks_from_ns(kMaxTimeNs) * 3; // now + o_s + L + o_r
     EXPECT_GT(latest, kTimeMax);

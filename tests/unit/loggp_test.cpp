@@ -22,8 +22,8 @@ TEST(Model, RangeIsChecked)
     EXPECT_TRUE(fsbml_loggp_valid(&kRail));
     EXPECT_FALSE(fsbml_loggp_valid(nullptr));
     const double bad[] = {-1.0, 1.1e12, std::nan(""), std::numeric_limits<double>::infinity()};
-    double fsbml_loggp_t::*const times[] = {&fsbml_loggp_t::L_ns, &fsbml_loggp_t::o_s_ns, &fsbml_loggp_t::o_r_ns,
-                                            &fsbml_loggp_t::g_ns};
+    double fsbml_loggp_t::*const times[] = {&fsbml_loggp_t::L_ns, &fsbml_loggp_t::o_s_ns,
+                                            &fsbml_loggp_t::o_r_ns, &fsbml_loggp_t::g_ns};
     for (const auto member : times) {
         fsbml_loggp_t p = kRail;
         p.*member = 0.0;
@@ -38,7 +38,8 @@ TEST(Model, RangeIsChecked)
         p.G_ns_per_byte = good;
         EXPECT_TRUE(fsbml_loggp_valid(&p)) << good;
     }
-    for (const double b : {0.0, -8.0, 0.00099, 1.01e6, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    for (const double b :
+         {0.0, -8.0, 0.00099, 1.01e6, std::nan(""), std::numeric_limits<double>::infinity()}) {
         p.G_ns_per_byte = b;
         EXPECT_FALSE(fsbml_loggp_valid(&p)) << b;
     }

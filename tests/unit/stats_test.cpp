@@ -30,7 +30,10 @@ TEST(Median, OfTies)
 }
 
 // The mean of the two middle values does not overflow.
-TEST(Median, OfHugeValues) { EXPECT_EQ(median({1.5e308, 1.7e308}), 1.6e308); }
+TEST(Median, OfHugeValues)
+{
+    EXPECT_EQ(median({1.5e308, 1.7e308}), 1.6e308);
+}
 
 // Counting starts at 0; past the end there is nothing.
 TEST(OrderStatistic, FirstLastBeyond)

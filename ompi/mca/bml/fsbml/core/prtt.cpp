@@ -22,7 +22,8 @@ namespace
 constexpr double kReserve = 0.10;   // of what is left, not planned
 constexpr double kMargin = 0.02;    // of the budget, in which no probe is to end
 constexpr double kLeastRest = 20e3; // ns; a shorter pause is not worth a probe
-constexpr std::size_t kSteps = 64;  // more than there are rungs and lifts together
+constexpr std::size_t kSteps = 128; // more than there are rungs and lifts together
+constexpr double kLongest = 1e15;   // ns; a reported time is no longer, so that sums and casts stay sane
 constexpr double kFrame = 64.0;     // bytes that a message takes beside its own
 
 double as_double(std::uint64_t v) noexcept
@@ -92,17 +93,18 @@ int Calibration::report(const fsbml_probe_t &probe, std::uint64_t time_ns)
         return -EINVAL;
     }
     outstanding_ = false;
+    const double time = std::min(as_double(time_ns), kLongest);
     Rail &r = rails_[probe_.rail];
     log(kLogProbe, "rail %u: PRTT(%u,%" PRIu64 " ns,%u B)%s = %.1f us", probe_.rail, probe_.packets,
-        probe_.delay_ns, probe_.bytes, probe_.warm_up ? ", not a sample," : "", as_double(time_ns) / 1e3);
+        probe_.delay_ns, probe_.bytes, probe_.warm_up ? ", not a sample," : "", time / 1e3);
     const Prtt prtt{probe_.packets, probe_.delay_ns, probe_.bytes};
     const bool pause = r.pilot.done() && probe_.warm_up;
     const bool of_pace = r.pilot.at_once();
     if (!probe_.warm_up) {
-        (of_pace ? r.pace_samples : r.samples).add(prtt, as_double(time_ns));
+        (of_pace ? r.pace_samples : r.samples).add(prtt, time);
     }
     if (!r.pilot.done()) {
-        r.pilot.learn(as_double(time_ns));
+        r.pilot.learn(time);
         if (!r.pilot.at_once()) {
             next_pilot();
         }

@@ -1,0 +1,79 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Filled records for the tests of the wire format.
+#ifndef FSBML_TESTS_UNIT_RECORDS_HPP
+#define FSBML_TESTS_UNIT_RECORDS_HPP
+
+#include "fsbml_core.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+using Bytes = std::vector<unsigned char>;
+
+inline fsbml_table_t table_of(std::uint32_t rails)
+{
+    fsbml_table_t t{};
+    t.n_rails = rails;
+    t.pair[0] = 0;
+    t.pair[1] = 7;
+    t.duration_ns = 123456789012345ULL;
+    for (std::uint32_t i = 0; i < rails; ++i) {
+        std::snprintf(t.rail[i].key, sizeof t.rail[i].key, "tcp:10.71.%u.0/24", i + 1);
+        std::snprintf(t.rail[i].name, sizeof t.rail[i].name, "eth%u", i);
+        t.rail[i].fit.valid = true;
+        t.rail[i].fit.params = {20000.125, 2000.5, 2100.25, 3000.0, 40.0 * (i + 1)};
+        t.rail[i].fit.residual = 0.0125;
+        t.rail[i].fit.probes = 100 + i;
+    }
+    return t;
+}
+
+inline fsbml_hello_t hello_of(std::uint32_t rails)
+{
+    fsbml_hello_t h{};
+    h.n_rails = rails;
+    h.params_digest = 0xdeadbeef;
+    std::snprintf(h.node, sizeof h.node, "node%u", rails);
+    for (std::uint32_t i = 0; i < rails; ++i) {
+        h.rail[i].exclusivity = 100 + i;
+        std::snprintf(h.rail[i].key, sizeof h.rail[i].key, "tcp:10.71.%u.0/24", i + 1);
+    }
+    return h;
+}
+
+inline Bytes packed(const fsbml_table_t &t)
+{
+    Bytes b(fsbml_table_packed_max());
+    const long n = fsbml_table_pack(&t, b.data(), b.size());
+    b.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    return b;
+}
+
+inline Bytes packed(const fsbml_hello_t &h)
+{
+    Bytes b(fsbml_hello_packed_max());
+    const long n = fsbml_hello_pack(&h, b.data(), b.size());
+    b.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    return b;
+}
+
+inline int unpack(fsbml_table_t &t, const void *b, std::size_t n)
+{
+    return fsbml_table_unpack(&t, b, n);
+}
+inline int unpack(fsbml_hello_t &h, const void *b, std::size_t n)
+{
+    return fsbml_hello_unpack(&h, b, n);
+}
+template <class Record>
+int unpack(Record &r, const Bytes &b)
+{
+    return unpack(r, b.data(), b.size());
+}
+
+#endif

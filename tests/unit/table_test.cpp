@@ -1,0 +1,97 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The table as people read it.
+#include "records.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+namespace
+{
+
+std::string text_of(const fsbml_table_t &t)
+{
+    std::string s(16384, '\0');
+    const int n = fsbml_table_text(&t, &s[0], s.size());
+    s.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    return s;
+}
+
+std::vector<std::string> lines_of(const std::string &s)
+{
+    std::vector<std::string> lines;
+    std::istringstream in(s);
+    for (std::string line; std::getline(in, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+} // namespace
+
+// One line a rail under aligned heads; units are us, ns/B and MB/s of 1e6 bytes.
+TEST(TableText, AlignedLines)
+{
+    const std::vector<std::string> lines = lines_of(text_of(table_of(2)));
+    ASSERT_EQ(lines.size(), 3U);
+    EXPECT_EQ(lines[0].size(), lines[1].size());
+    EXPECT_EQ(lines[1].size(), lines[2].size());
+    for (const char *word :
+         {"rail", "key", "L us", "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "probes", "residual"}) {
+        EXPECT_NE(lines[0].find(word), std::string::npos) << word;
+    }
+    for (const char *value :
+         {"eth0", "tcp:10.71.1.0/24", "20.00", "2.00", "2.10", "3.00", " 40 ", " 25 ", " 100 ", "1.25 %"}) {
+        EXPECT_NE(lines[1].find(value), std::string::npos) << value << "\n" << lines[1];
+    }
+}
+
+// Remarks follow the table, by rail; a rail without parameters shows dashes and why.
+TEST(TableText, RemarksAndFailures)
+{
+    fsbml_table_t t = table_of(2);
+    std::snprintf(t.rail[0].fit.reason, sizeof t.rail[0].fit.reason, "only 2 samples of some sizes");
+    t.rail[1].fit = {};
+    std::snprintf(t.rail[1].fit.reason, sizeof t.rail[1].fit.reason, "no answer within 1 s");
+    const std::vector<std::string> lines = lines_of(text_of(t));
+    ASSERT_EQ(lines.size(), 5U);
+    EXPECT_NE(lines[2].find(" - "), std::string::npos);
+    EXPECT_EQ(lines[3], "eth0: note: only 2 samples of some sizes");
+    EXPECT_EQ(lines[4], "eth1: not used: no answer within 1 s");
+}
+
+// Without a measurement there is the reason alone.
+TEST(TableText, NotMeasured)
+{
+    fsbml_table_t t{};
+    std::snprintf(t.reason, sizeof t.reason, "no two nodes share two rails");
+    EXPECT_EQ(text_of(t), "not measured: no two nodes share two rails\n");
+}
+
+// As snprintf: the full length is returned, what is written is cut and ends in a zero.
+TEST(TableText, CutLikeSnprintf)
+{
+    const fsbml_table_t t = table_of(3);
+    const std::string full = text_of(t);
+    EXPECT_EQ(fsbml_table_text(&t, nullptr, 0), static_cast<int>(full.size()));
+    char small[20];
+    std::memset(small, 'x', sizeof small);
+    EXPECT_EQ(fsbml_table_text(&t, small, 10), static_cast<int>(full.size()));
+    EXPECT_EQ(std::string(small), full.substr(0, 9));
+    EXPECT_EQ(small[10], 'x');
+}
+
+// Texts without an end and absurd counts, as a caller's mistake may leave them, are read no further than
+// their arrays.
+TEST(TableText, BadTables)
+{
+    fsbml_table_t t = table_of(1);
+    t.n_rails = 1000;
+    std::memset(t.rail[0].name, 'n', sizeof t.rail[0].name);
+    std::memset(t.rail[0].fit.reason, 'f', sizeof t.rail[0].fit.reason);
+    EXPECT_NE(text_of(t).find(std::string(FSBML_NAME_MAX, 'n')), std::string::npos);
+}
