@@ -126,14 +126,19 @@ static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
     struct mca_btl_base_endpoint_t **endpoints = calloc(n, sizeof(*endpoints));
     int rc = OMPI_SUCCESS;
 
-    if (NULL == entry || NULL == count || NULL == endpoints) {
+    uint64_t *refused = calloc(n, sizeof(*refused));
+
+    if (NULL == entry || NULL == count || NULL == endpoints || NULL == refused) {
         rc = OMPI_ERR_OUT_OF_RESOURCE;
         goto out;
     }
     /* The modex of 5.0 does not keep the lives of different processes apart: addresses may still be of an earlier one. */
-    for (size_t p = 0; mca_bml_fsbml.epoch > 1 && p < n; ++p) {
+    for (size_t p = 0; p < n; ++p) {
         if (procs[p] != ompi_proc_local_proc) {
-            fsbml_hello_refresh(&procs[p]->super.proc_name);
+            if (mca_bml_fsbml.epoch > 1) {
+                fsbml_hello_refresh(&procs[p]->super.proc_name);
+            }
+            refused[p] = fsbml_hello_refusals(&procs[p]->super.proc_name);
         }
     }
     for (size_t b = 0; b < stride; ++b) {
@@ -152,7 +157,7 @@ static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
                 continue;
             }
             mca_bml_base_btl_t *mine = &entry[p * stride];
-            if (!is_useful(mine, count[p], btl, flags)) {
+            if ((b < 64 && (refused[p] >> b & 1)) || !is_useful(mine, count[p], btl, flags)) {
                 btl->btl_del_procs(btl, 1, (opal_proc_t **) &procs[p], &endpoints[p]);
                 continue;
             }
@@ -188,6 +193,7 @@ static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
         }
     }
 out:
+    free(refused);
     free(endpoints);
     free(count);
     free(entry);
@@ -328,7 +334,9 @@ static int del_btl(struct mca_btl_base_module_t *btl)
     }
     for_all_procs(forget_btl, btl);
     memmove(&m->btls[at], &m->btls[at + 1], (m->n_btls - at - 1) * sizeof(m->btls[0]));
+    memmove(&m->btl_key[at], &m->btl_key[at + 1], (m->n_keys - at - 1) * sizeof(m->btl_key[0]));
     m->n_btls--;
+    m->n_keys--;
     return OMPI_SUCCESS;
 }
 
@@ -366,7 +374,8 @@ static int add_btl(struct mca_btl_base_module_t *btl)
         }
     }
     /* Which BTLs can share a peer is settled when MPI starts; one that was a rail then can come back. */
-    if (fsbml_rail_of(btl) < 0) {
+    const int rail = fsbml_rail_of(btl);
+    if (rail < 0) {
         return OMPI_ERR_NOT_SUPPORTED;
     }
     size_t at = 0;
@@ -374,8 +383,11 @@ static int add_btl(struct mca_btl_base_module_t *btl)
         ++at;
     }
     memmove(&m->btls[at + 1], &m->btls[at], (m->n_btls - at) * sizeof(m->btls[0]));
+    memmove(&m->btl_key[at + 1], &m->btl_key[at], (m->n_keys - at) * sizeof(m->btl_key[0]));
     m->btls[at] = btl;
+    memcpy(m->btl_key[at], m->rail[rail].key, sizeof(m->btl_key[at]));
     m->n_btls++;
+    m->n_keys++;
     use_btl(btl, true);
     for_all_procs(revive_btl, btl);
     return OMPI_SUCCESS;

@@ -113,6 +113,8 @@ struct mca_bml_fsbml_endpoint_t {
     opal_list_t held;
     _Atomic uint32_t n_held;
     bool proving;                 /**< in the list of endpoints with unproved paths */
+    uint64_t asked_ns;            /**< when its paths were asked first, or again */
+    bool silence_told;            /**< that nobody answers was told */
     uint64_t first_live_ns;       /**< when the first path was proved */
     uint64_t confirm_ns;          /**< when the peer was asked on a live path whether it is there */
     uint64_t confirmed_ns;        /**< when it said so */
@@ -127,6 +129,8 @@ typedef struct mca_bml_fsbml_module_t {
     mca_bml_base_module_t super;
     mca_btl_base_module_t **btls; /**< in use, by falling exclusivity */
     size_t n_btls;
+    char (*btl_key)[FSBML_NAME_MAX]; /**< names of the BTLs on every node; those that the user left out follow at the end */
+    size_t n_keys;
     mca_btl_base_component_progress_fn_t *progress;
     size_t n_progress;
     mca_bml_fsbml_rail_t rail[FSBML_MAX_RAILS];
@@ -237,6 +241,10 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
 int fsbml_hello_publish(void);
 /** A peer's hello; -ENOENT if it has none (it does not run FSBML). */
 int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello);
+/** In a hello, the exclusivity of a rail that its process has and was told not to use. */
+#define FSBML_LEFT_OUT UINT32_MAX
+/** BTLs (bit = index, the first 64) that a peer was told not to use; 0 if it has no hello. */
+uint64_t fsbml_hello_refusals(const ompi_process_name_t *peer);
 /** Sees to it that what this process knows of a peer, its BTLs' addresses too, is of this life of MPI. */
 void fsbml_hello_refresh(const ompi_process_name_t *peer);
 /** Chooses the measuring pair (ranks of this job); false: there is none. The same on every process. */

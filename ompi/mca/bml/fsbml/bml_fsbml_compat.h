@@ -27,6 +27,11 @@
 #    define FSBML_OMPI_4 1
 #    include "ompi/mca/rte/rte.h"
 #    include "opal/mca/pmix/pmix.h"
+/* Data that exists in 4.x only. Weak, so that another Open MPI can load a component that was built for 4.1 far enough for
+ * it to say that it refuses (functions bind when they are called). */
+#    pragma weak opal_pmix
+#    pragma weak orte_process_info
+#    pragma weak opal_value_t_class
 #elif OMPI_MAJOR_VERSION == 5 && OMPI_MINOR_VERSION == 0
 #    define FSBML_OMPI_5 1
 #    include "ompi/runtime/ompi_rte.h"

@@ -36,6 +36,62 @@ mca_bml_base_component_t mca_bml_fsbml_component = {
     .bml_init = component_init,
 };
 
+/* What MPI gets in place of a module when FSBML was asked for and cannot run, and has said why: every call fails, and so
+ * MPI_Init does. Without any module at all, ob1 of 4.1 would call a null pointer. The room behind it is for an Open MPI
+ * whose module is larger than that of the headers. */
+static int refuse_proc(struct ompi_proc_t *proc)
+{
+    (void) proc;
+    return OMPI_ERR_NOT_AVAILABLE;
+}
+
+static int refuse_procs(size_t n, struct ompi_proc_t **procs, struct opal_bitmap_t *reachable)
+{
+    (void) n;
+    (void) procs;
+    (void) reachable;
+    return OMPI_ERR_NOT_AVAILABLE;
+}
+
+static int nothing_to_delete(size_t n, struct ompi_proc_t **procs)
+{
+    (void) n;
+    (void) procs;
+    return OMPI_SUCCESS;
+}
+
+static int refuse_recv(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t fn, void *data)
+{
+    (void) tag;
+    (void) fn;
+    (void) data;
+    return OMPI_ERR_NOT_AVAILABLE;
+}
+
+static int refuse_error(mca_btl_base_module_error_cb_fn_t fn)
+{
+    (void) fn;
+    return OMPI_ERR_NOT_AVAILABLE;
+}
+
+static int nothing_to_finalize(void)
+{
+    return OMPI_SUCCESS;
+}
+
+static union {
+    mca_bml_base_module_t module;
+    void *room[32];
+} refusal = {.module = {
+                 .bml_component = &mca_bml_fsbml_component,
+                 .bml_add_proc = refuse_proc,
+                 .bml_add_procs = refuse_procs,
+                 .bml_del_procs = nothing_to_delete,
+                 .bml_register = refuse_recv,
+                 .bml_register_error = refuse_error,
+                 .bml_finalize = nothing_to_finalize,
+             }};
+
 /* FSBML uses Open MPI's internal structures, which may change with every release: run only with the very version that
  * it was compiled for. MPI_Get_library_version may be called at any time. */
 static bool version_fits(void)
@@ -74,30 +130,34 @@ static bool was_asked_for(void)
     return false;
 }
 
+/* A DSO in a user's folder has its help texts beside it. */
+static void find_help(void)
+{
+    Dl_info info;
+    char dir[4096];
+    if (0 == dladdr((const void *) component_register, &info) || NULL == info.dli_fname) {
+        return;
+    }
+    const char *slash = strrchr(info.dli_fname, '/');
+    if (NULL != slash && (size_t) (slash - info.dli_fname) < sizeof(dir)) {
+        memcpy(dir, info.dli_fname, (size_t) (slash - info.dli_fname));
+        dir[slash - info.dli_fname] = '\0';
+        opal_show_help_add_dir(dir);
+    }
+    if (was_asked_for()) {
+        /* MPI can start again in this process (sessions), and must find FSBML's count of its lives: stay loaded. */
+        (void) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+}
+
 static int component_register(void)
 {
+    find_help();
     return fsbml_params_register(&mca_bml_fsbml_component.bml_version);
 }
 
 static int component_open(void)
 {
-    Dl_info info;
-
-    if (was_asked_for() && !version_fits()) {
-        return OMPI_ERR_NOT_AVAILABLE;
-    }
-    if (was_asked_for() && 0 != dladdr((const void *) component_open, &info) && NULL != info.dli_fname) {
-        /* MPI can start again in this process (sessions), and must find FSBML's count of its lives: stay loaded. */
-        (void) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-        /* A DSO in a user's folder has its help text beside it. */
-        char dir[4096];
-        const char *slash = strrchr(info.dli_fname, '/');
-        if (NULL != slash && (size_t) (slash - info.dli_fname) < sizeof(dir)) {
-            memcpy(dir, info.dli_fname, (size_t) (slash - info.dli_fname));
-            dir[slash - info.dli_fname] = '\0';
-            opal_show_help_add_dir(dir);
-        }
-    }
     return OMPI_SUCCESS;
 }
 
@@ -125,22 +185,20 @@ static mca_bml_base_module_t *component_init(int *priority, bool progress_thread
     if (!was_asked_for() || is_beside_another()) {
         return NULL;
     }
-    if (!mca_bml_fsbml_params.valid) {
-        return NULL; /* told when the parameters were read */
-    }
-    if (OMPI_SUCCESS != mca_btl_base_select(progress_threads, mpi_threads)) {
-        return NULL;
+    *priority = 110;
+    if (!version_fits() || !mca_bml_fsbml_params.valid /* told when they were read */
+        || OMPI_SUCCESS != mca_btl_base_select(progress_threads, mpi_threads)) {
+        return &refusal.module;
     }
     fsbml_module_construct();
     /* From here on peers may ask: those that are ahead of this process, and also where it has one rail only. */
     if (OMPI_SUCCESS != fsbml_rails_setup() || OMPI_SUCCESS != fsbml_proof_init()
         || OMPI_SUCCESS != fsbml_hello_publish()) {
         fsbml_rails_teardown();
-        return NULL;
+        return &refusal.module;
     }
     FSBML_VERBOSE(FSBML_V_RAILS, "%s hooks, Open MPI %d.%d.%d, %u rails in %u groups", fsbml_hooks_name,
                   OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, mca_bml_fsbml.n_rails,
                   mca_bml_fsbml.n_groups);
-    *priority = 110;
     return &mca_bml_fsbml.super;
 }

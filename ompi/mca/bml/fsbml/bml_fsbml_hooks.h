@@ -23,6 +23,12 @@
 
 #include "bml_fsbml.h"
 
+/* What configure probes; also for tests, which have the headers but not the component's flags. */
+#if !defined(FSBML_HOOKS_PATCHED) && defined(MCA_BML_BASE_BTL_ARRAY_ELEMENT_SIZE)                                      \
+    && defined(MCA_BML_BASE_BTL_ARRAY_FIND_HOOK) && defined(MCA_BML_BTL_FLAGS_KEEP_CONTEXT)
+#    define FSBML_HOOKS_PATCHED 1
+#endif
+
 /** The top byte of des_flags: rail + 1. No BTL and no PML of 4.1 and 5.0 uses a bit above 0x40 (checked at set-up). */
 #define FSBML_DES_SHIFT 24
 #define FSBML_DES_MASK UINT32_C(0xff000000)

@@ -9,9 +9,6 @@
 
 #ifdef FSBML_OMPI_4
 
-/* Weak, as it exists in 4.x only: a DSO that was built for 4.1 can still be loaded by another Open MPI, and refuse. */
-extern opal_pmix_base_module_t opal_pmix __attribute__((weak));
-
 int fsbml_kvs_put(const char *key, const void *data, size_t len)
 {
     int rc;

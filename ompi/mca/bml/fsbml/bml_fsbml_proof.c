@@ -156,6 +156,7 @@ void fsbml_proof_start_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
     opal_mutex_lock(&ep->lock);
     ep->first_live_ns = 0 != atomic_load(&ep->live) ? fsbml_now_ns() : 0;
     ep->confirm_ns = ep->confirmed_ns = 0;
+    ep->asked_ns = fsbml_now_ns();
     opal_mutex_unlock(&ep->lock);
     atomic_fetch_or(&ep->possible, fsbml_bit(path->rail));
     int rc = ask(ep, path, 0);
@@ -374,6 +375,20 @@ static void fail_held(mca_bml_fsbml_endpoint_t *ep)
 
 /* --------------------------------------------------------------- time passes */
 
+/* Nobody has answered for long. The peer may compute; if its network is dead, the BTL will say so in its own time. */
+static void tell_silence(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
+{
+    const uint64_t patience = 10000000000u + 4 * mca_bml_fsbml_params.probe_timeout_ns;
+    if (0 == atomic_load(&ep->live) && 0 != atomic_load(&ep->n_held) && !ep->silence_told
+        && now - ep->asked_ns > patience) {
+        char *peer = fsbml_proc_host(ep->proc);
+        ep->silence_told = true;
+        opal_show_help(FSBML_HELP, "peer is silent", true, fsbml_node_name(),
+                       OMPI_NAME_PRINT(&ep->proc->super.proc_name), peer, (double) (now - ep->asked_ns) / 1e9);
+        free(peer);
+    }
+}
+
 static void give_up_silent(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
 {
     const uint64_t timeout = mca_bml_fsbml_params.probe_timeout_ns;
@@ -448,6 +463,7 @@ static void look_after(uint64_t now)
     turn += n;
     opal_mutex_unlock(&list_lock);
     for (size_t i = 0; i < n; ++i) {
+        tell_silence(ep[i], now);
         give_up_silent(ep[i], now);
         bool settled = report_closed(ep[i], now);
         uint32_t live = atomic_load(&ep[i]->live), possible = atomic_load(&ep[i]->possible);

@@ -176,9 +176,11 @@ static size_t select_candidates(candidate_t *c, size_t n)
         }
     }
     size_t left = 0;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i) { /* those in use to the front */
         if (keep[i]) {
-            c[left++] = c[i];
+            candidate_t c_i = c[i];
+            memmove(&c[left + 1], &c[left], (i - left) * sizeof(*c));
+            c[left++] = c_i;
         } else {
             FSBML_VERBOSE(FSBML_V_RAILS, "rail %s is left out on the user's request", c[i].name);
         }
@@ -246,7 +248,8 @@ int fsbml_rails_setup(void)
     candidate_t *c = calloc(max > 0 ? max : 1, sizeof(*c));
     m->btls = calloc(max > 0 ? max : 1, sizeof(*m->btls));
     m->progress = calloc(max > 0 ? max : 1, sizeof(*m->progress));
-    if (NULL == c || NULL == m->btls || NULL == m->progress) {
+    m->btl_key = calloc(max > 0 ? max : 1, sizeof(*m->btl_key));
+    if (NULL == c || NULL == m->btls || NULL == m->progress || NULL == m->btl_key) {
         free(c);
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
@@ -262,6 +265,10 @@ int fsbml_rails_setup(void)
         return OMPI_ERR_BAD_PARAM;
     }
     qsort(c, n, sizeof(*c), by_exclusivity);
+    for (size_t i = 0; i < before; ++i) {
+        memcpy(m->btl_key[i], c[i].key, sizeof(m->btl_key[i]));
+    }
+    m->n_keys = before;
     int rc = OMPI_SUCCESS;
     for (size_t i = 0; i < n && OMPI_SUCCESS == rc; ++i) {
         m->btls[m->n_btls++] = c[i].btl;
@@ -292,6 +299,9 @@ void fsbml_rails_teardown(void)
     free(m->table);
     free(m->btls);
     free(m->progress);
+    free(m->btl_key);
+    m->btl_key = NULL;
+    m->n_keys = 0;
     m->sched = NULL;
     m->table = NULL;
     m->btls = NULL;

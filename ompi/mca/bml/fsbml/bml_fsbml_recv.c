@@ -13,7 +13,12 @@
 typedef struct recv_slot_t {
     mca_btl_base_module_recv_cb_fn_t cbfunc;
     void *data;
+    bool is_put;
 } recv_slot_t;
+
+/* ob1's request to put (MCA_PML_OB1_HDR_TYPE_PUT, in a header of ob1's own). Only a peer without FSBML sends it, and ob1
+ * looks up nothing but its RDMA list for it: that has the real BTLs. */
+enum { OB1_TAG_PUT = MCA_BTL_TAG_PML + 8 };
 
 static recv_slot_t recv_slot[MCA_BTL_TAG_MAX];
 
@@ -21,11 +26,11 @@ static void recv_trampoline(FSBML_RECV_PARAMS(btl, des))
 {
     const recv_slot_t *slot = (const recv_slot_t *) FSBML_RECV_DATA(des);
 #ifdef FSBML_OMPI_4
-    slot->cbfunc(fsbml_visible_btl(btl), recv_tag, des, slot->data);
+    slot->cbfunc(slot->is_put ? btl : fsbml_visible_btl(btl), recv_tag, des, slot->data);
 #else
     mca_btl_base_receive_descriptor_t copy = *des;
     copy.cbdata = slot->data;
-    mca_btl_base_module_t *visible = fsbml_visible_btl(btl);
+    mca_btl_base_module_t *visible = slot->is_put ? btl : fsbml_visible_btl(btl);
     if (visible != btl) {
         copy.endpoint = NULL; /* allowed by btl.h: not readily available */
     }
@@ -57,6 +62,7 @@ int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t
     }
     recv_slot[tag].cbfunc = cbfunc;
     recv_slot[tag].data = data;
+    recv_slot[tag].is_put = OB1_TAG_PUT == tag;
     return tell_btls(tag, recv_trampoline, &recv_slot[tag]);
 }
 

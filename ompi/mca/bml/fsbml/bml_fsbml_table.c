@@ -35,12 +35,12 @@ int fsbml_hello_publish(void)
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
     if (NULL != hello && NULL != record) {
         char key[64];
-        hello->n_rails = m->n_rails;
         hello->params_digest = my_digest();
         snprintf(hello->node, sizeof(hello->node), "%s", fsbml_node_name());
-        for (uint32_t i = 0; i < m->n_rails; ++i) {
-            hello->rail[i].exclusivity = m->rail[i].btl->btl_exclusivity;
-            memcpy(hello->rail[i].key, m->rail[i].key, sizeof(hello->rail[i].key));
+        for (size_t i = 0; i < m->n_keys && hello->n_rails < FSBML_MAX_RAILS; ++i) {
+            hello->rail[hello->n_rails].exclusivity = i < m->n_btls ? m->btls[i]->btl_exclusivity : FSBML_LEFT_OUT;
+            memcpy(hello->rail[hello->n_rails].key, m->btl_key[i], sizeof(hello->rail[0].key));
+            hello->n_rails++;
         }
         long len = fsbml_hello_pack(hello, record, fsbml_hello_packed_max());
         make_key(key, sizeof(key), "hello");
@@ -70,6 +70,24 @@ int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello)
     return rc;
 }
 
+uint64_t fsbml_hello_refusals(const ompi_process_name_t *peer)
+{
+    const mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    uint64_t refused = 0;
+    fsbml_hello_t *hello = calloc(1, sizeof(*hello));
+    if (NULL != hello && 0 == fsbml_hello_fetch(peer, hello)) {
+        for (size_t b = 0; b < m->n_btls && b < 64; ++b) {
+            for (uint32_t r = 0; r < hello->n_rails; ++r) {
+                if (FSBML_LEFT_OUT == hello->rail[r].exclusivity && 0 == strcmp(hello->rail[r].key, m->btl_key[b])) {
+                    refused |= UINT64_C(1) << b;
+                }
+            }
+        }
+    }
+    free(hello);
+    return refused;
+}
+
 void fsbml_hello_refresh(const ompi_process_name_t *peer)
 {
     char key[64];
@@ -92,10 +110,13 @@ static bool share_rails(const fsbml_hello_t *a, const fsbml_hello_t *b)
 {
     for (uint32_t i = 0; i < a->n_rails; ++i) {
         uint32_t shared = 0;
+        if (FSBML_LEFT_OUT == a->rail[i].exclusivity) {
+            continue;
+        }
         for (uint32_t j = 0; j < a->n_rails; ++j) {
             bool both = false;
             for (uint32_t k = 0; k < b->n_rails && !both; ++k) {
-                both = 0 == strcmp(a->rail[j].key, b->rail[k].key);
+                both = FSBML_LEFT_OUT != b->rail[k].exclusivity && 0 == strcmp(a->rail[j].key, b->rail[k].key);
             }
             shared += both && a->rail[j].exclusivity == a->rail[i].exclusivity;
         }
