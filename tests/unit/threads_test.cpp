@@ -16,6 +16,7 @@ namespace
 
 constexpr fsbml_loggp_t kRail{20e3, 2e3, 2e3, 3e3, 8.0};
 constexpr int kCharges = 20000;
+constexpr int kAllCharges = 600000; // of all threads: long enough for them to meet on few cores
 
 template <class F>
 void run_threads(int n, F body)
@@ -44,11 +45,11 @@ TEST(Threads, NoChargeIsLost)
         const SchedPtr s = make_sched({kRail, kRail});
         fsbml_sched_choose(s.get(), 1000, 1, 3); // starts the clock
         run_threads(n, [&](int) {
-            for (int i = 0; i < kCharges; ++i) {
+            for (int i = 0; i < kAllCharges / n; ++i) {
                 fsbml_sched_charge(s.get(), 0, 1000, 1001);
             }
         });
-        const auto messages = static_cast<std::uint64_t>(n) * kCharges;
+        const auto messages = std::uint64_t{kAllCharges};
         EXPECT_EQ(fsbml_sched_backlog(s.get(), 0, 1000), messages * 11000U) << n;
         EXPECT_EQ(counters(s.get(), 0).messages, messages) << n;
         EXPECT_EQ(counters(s.get(), 0).bytes, messages * 1001U) << n;

@@ -241,6 +241,34 @@ TEST(Wire, CountsAndTextsAreChecked)
     EXPECT_EQ(unpack(h, b), -EBADMSG);
 }
 
+// A text that fills its array leaves no room for the zero: a record of just such a node name is refused, one
+// letter less is taken.
+TEST(Wire, TextsNeedRoomForTheirEnd)
+{
+    for (const unsigned char letters : {FSBML_NAME_MAX - 1, FSBML_NAME_MAX}) {
+        Bytes b = packed(hello_of(0));
+        b.resize(24);
+        b.push_back(letters);
+        b.insert(b.end(), letters, 'n');
+        b[8] = static_cast<unsigned char>(b.size());
+        reseal(b);
+        fsbml_hello_t h{};
+        EXPECT_EQ(unpack(h, b), letters < FSBML_NAME_MAX ? 0 : -EBADMSG);
+    }
+}
+
+// The length in the header is that of the record, also when the CRC does not object.
+TEST(Wire, LengthIsChecked)
+{
+    for (const int off : {-1, 1}) {
+        Bytes b = packed(hello_of(1));
+        b[8] = static_cast<unsigned char>(b[8] + off);
+        reseal(b);
+        fsbml_hello_t h{};
+        EXPECT_EQ(unpack(h, b), -EBADMSG);
+    }
+}
+
 // Every bit flipped, every length cut, thousands of random changes.
 TEST(Wire, TableSurvivesDamage)
 {

@@ -15,6 +15,7 @@
 #ifndef FSBML_FIXED_HPP
 #define FSBML_FIXED_HPP
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,7 +28,7 @@ __extension__ using Wide = unsigned __int128;
 // The bounds are never reached in practice: as predicted branches they cost the hot path no latency.
 constexpr bool likely(bool condition) noexcept
 {
-    return __builtin_expect(condition, 1);
+    return __builtin_expect_with_probability(condition, 1, 1.0) != 0;
 }
 
 constexpr unsigned kTickShift = 6; // 64 ticks a nanosecond
@@ -51,7 +52,7 @@ constexpr std::uint64_t ns_from_ticks(Ticks t) noexcept
 // To the nearest tick. The caller has checked that ns is finite, not negative and below 2^57.
 inline Ticks ticks_from_ns(double ns) noexcept
 {
-    return static_cast<Ticks>(ns * static_cast<double>(kTicksPerNs) + 0.5);
+    return static_cast<Ticks>(std::llround(ns * static_cast<double>(kTicksPerNs)));
 }
 
 // ns/byte to Q29.35. The caller has checked the range (loggp.hpp).
@@ -59,7 +60,7 @@ inline std::uint64_t gap_from_ns_per_byte(double ns_per_byte) noexcept
 {
     constexpr double unit =
         static_cast<double>(kTicksPerNs) * static_cast<double>(std::uint64_t{1} << kGapFraction);
-    return static_cast<std::uint64_t>(ns_per_byte * unit + 0.5);
+    return static_cast<std::uint64_t>(std::llround(ns_per_byte * unit));
 }
 
 // A message's size as the hot path takes it: s-1 (an empty message costs what one of a byte does), shifted so

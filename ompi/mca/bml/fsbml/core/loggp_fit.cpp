@@ -27,10 +27,10 @@ __attribute__((format(printf, 2, 3))) void remark(fsbml_fit_t &fit, const char *
     char text[FSBML_REASON_MAX];
     std::va_list args;
     va_start(args, format);
-    std::vsnprintf(text, sizeof text, format, args);
+    (void) std::vsnprintf(text, sizeof text, format, args);
     va_end(args);
     const std::size_t used = std::strlen(fit.reason);
-    std::snprintf(fit.reason + used, sizeof fit.reason - used, "%s%s", used > 0 ? "; " : "", text);
+    (void) std::snprintf(fit.reason + used, sizeof fit.reason - used, "%s%s", used > 0 ? "; " : "", text);
 }
 
 struct GapPoint {

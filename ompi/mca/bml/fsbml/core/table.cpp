@@ -70,7 +70,7 @@ void get_fit(wire::Reader &r, fsbml_fit_t &f) noexcept
 std::size_t table_packed_max() noexcept
 {
     constexpr std::size_t fit = 1 + 6 * 8 + 4 + text_max(FSBML_REASON_MAX);
-    return wire::kHeader + 3 * 4 + 8 + text_max(FSBML_REASON_MAX)
+    return wire::kHeader + std::size_t{3} * 4 + 8 + text_max(FSBML_REASON_MAX)
            + FSBML_MAX_RAILS * (2 * text_max(FSBML_NAME_MAX) + fit);
 }
 
@@ -129,7 +129,7 @@ int table_unpack(fsbml_table_t &t, const void *buf, std::size_t len) noexcept
 
 std::size_t hello_packed_max() noexcept
 {
-    return wire::kHeader + 2 * 4 + text_max(FSBML_NAME_MAX)
+    return wire::kHeader + std::size_t{2} * 4 + text_max(FSBML_NAME_MAX)
            + FSBML_MAX_RAILS * (4 + text_max(FSBML_NAME_MAX));
 }
 
@@ -185,7 +185,7 @@ __attribute__((format(printf, 2, 3))) void append(std::string &s, const char *fo
     char text[512];
     std::va_list args;
     va_start(args, format);
-    std::vsnprintf(text, sizeof text, format, args);
+    (void) std::vsnprintf(text, sizeof text, format, args);
     va_end(args);
     s += text;
 }
