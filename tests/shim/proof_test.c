@@ -174,6 +174,20 @@ static void without_any_rail_the_messages_fail(void)
     world_down(2);
 }
 
+/* A BTL that gives a probe back undelivered has failed on that path, also without an error callback. */
+static void an_undelivered_probe_closes_its_path(void)
+{
+    (void) up();
+    mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
+    fake_des_t *des = fake[1].queue[0].des;
+    CHECK(FSBML_TAG_PROBE == fake[1].queue[0].tag);
+    fake[1].n_queue = 0;
+    des->super.des_cbfunc(&fake[1].super, ep->path[1].super.btl_endpoint, &des->super, OMPI_ERR_UNREACH);
+    fake_free(&fake[1].super, &des->super);
+    CHECK(1 == ep->possible);
+    world_down(2);
+}
+
 /* Connections that failed from here come up from the peer's side: it asks, so the path is asked again, and is good. */
 static void a_peer_that_gets_through_revives_its_path(void)
 {
@@ -288,6 +302,7 @@ int main(void)
         a_late_answer_brings_a_rail_back,
         errors_reach_the_pml_only_from_live_rails,
         without_any_rail_the_messages_fail,
+        an_undelivered_probe_closes_its_path,
         a_peer_that_gets_through_revives_its_path,
         held_messages_survive_a_busy_rail,
         a_btl_that_drops_flags_is_left_out,

@@ -224,6 +224,8 @@ void fsbml_proof_start_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
 void fsbml_proof_forget(mca_bml_fsbml_endpoint_t *ep);
 /** A path failed before it was proved. Returns false if it had been live: then it is the PML's business. */
 bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char *why);
+/** A probe could not be delivered: the path that it was for, if it is not proved, has failed. */
+void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 /** Keeps a descriptor until a path is live. */
 int fsbml_proof_hold(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
                      mca_btl_base_tag_t tag);

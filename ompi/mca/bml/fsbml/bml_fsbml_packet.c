@@ -18,11 +18,11 @@ static const uint32_t magic = 0x01425346; /* "FSB", version 1 */
 static void sent(struct mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                  struct mca_btl_base_descriptor_t *des, int status)
 {
-    /* A failed connection is reported by the BTL's error callback, a lost packet by the time-out. */
-    (void) btl;
-    (void) endpoint;
+    /* Not every BTL also reports a failed connection by its error callback; tcp of 4.1 does not. */
     (void) des;
-    (void) status;
+    if (OPAL_SUCCESS != status) {
+        fsbml_proof_lost(btl, endpoint);
+    }
 }
 
 int fsbml_packet_send(const mca_bml_base_btl_t *entry, const fsbml_packet_t *packet, const void *payload,

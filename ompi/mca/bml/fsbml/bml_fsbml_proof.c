@@ -207,6 +207,23 @@ bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char 
     return false;
 }
 
+void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    mca_bml_fsbml_endpoint_t *found = NULL;
+    opal_mutex_lock(&list_lock);
+    for (mca_bml_fsbml_endpoint_t *ep = proving; NULL != ep && NULL == found; ep = ep->next) {
+        for (uint32_t i = 0; i < ep->n_paths; ++i) {
+            if (ep->path[i].super.btl == btl && ep->path[i].super.btl_endpoint == endpoint) {
+                found = ep;
+            }
+        }
+    }
+    opal_mutex_unlock(&list_lock);
+    if (NULL != found) {
+        (void) fsbml_proof_failed(found, (uint32_t) fsbml_rail_of(btl), "it could not be connected");
+    }
+}
+
 void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
 {
     ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(packet->from);
