@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstdio>
 
-namespace fsbml::bench {
-namespace {
+namespace fsbml::bench
+{
+namespace
+{
 
 using Choice = std::function<bool(const Place &)>;
 
@@ -23,22 +25,31 @@ std::string name_of(const Place &place)
     if (place.operation == "exchange") {
         return std::to_string(place.messages) + " x " + std::to_string(place.bytes) + " B";
     }
-    return place.operation == "barrier" ? place.operation : place.operation + " of " + std::to_string(place.bytes) + " B";
+    return place.operation == "barrier" ? place.operation
+                                        : place.operation + " of " + std::to_string(place.bytes) + " B";
 }
 
-class Judge {
+class Judge
+{
 public:
-    Judge(const Results &results, std::vector<std::string> rails) : results_(results), rails_(std::move(rails)) {}
-
-    // fsbml's time by that of the best of `against` is at most `limit` at every chosen place; no such place: not met.
-    void at_most(const std::string &bar, const std::vector<std::string> &against, double limit, const Choice &chosen)
+    Judge(const Results &results, std::vector<std::string> rails)
+        : results_(results), rails_(std::move(rails))
     {
-        ratio_bar(bar, limit, true, chosen, [&](const Place &place) { return ratio("fsbml", against, place); });
+    }
+
+    // fsbml's time by that of the best of `against` is at most `limit` at every chosen place; no such place:
+    // not met.
+    void at_most(const std::string &bar, const std::vector<std::string> &against, double limit,
+                 const Choice &chosen)
+    {
+        ratio_bar(bar, limit, true, chosen,
+                  [&](const Place &place) { return ratio("fsbml", against, place); });
     }
 
     void r2_at_least(const std::string &bar, double limit, const Choice &chosen)
     {
-        ratio_bar(bar, limit, false, chosen, [&](const Place &place) { return ratio("r2", {"fsbml"}, place); });
+        ratio_bar(bar, limit, false, chosen,
+                  [&](const Place &place) { return ratio("r2", {"fsbml"}, place); });
     }
 
     void init_at_most(const std::string &bar, double limit)
@@ -50,7 +61,8 @@ public:
         verdicts_.push_back({bar, known && added <= limit, known ? format("%.3f s", added) : "not measured"});
     }
 
-    // The long run of a rail is its largest messages, many of them.
+    // The long run of a rail is its largest messages, many of them, in the best launch: a busy machine slows
+    // a launch down, but the link is what it is.
     void calibration(const std::string &bar, double limit, const std::vector<MeasuredRail> &measured)
     {
         const Place longest{"exchange", 32, 65536};
@@ -68,7 +80,7 @@ public:
                 figures += "not measured";
                 continue;
             }
-            double expected = figure->median_us * 1000 / static_cast<double>(longest.bytes);
+            double expected = figure->least_us * 1000 / static_cast<double>(longest.bytes);
             double error = found->ns_per_byte / expected - 1;
             met = met && std::fabs(error) <= limit;
             figures += format("%.2f ns/B", found->ns_per_byte) + format(" (%+.1f %%)", error * 100);
@@ -81,7 +93,8 @@ public:
 private:
     using Ratio = std::function<std::optional<double>(const Place &)>;
 
-    std::optional<double> ratio(const std::string &arm, const std::vector<std::string> &against, const Place &place) const
+    std::optional<double> ratio(const std::string &arm, const std::vector<std::string> &against,
+                                const Place &place) const
     {
         std::optional<Figure> above = results_.at(arm, place);
         std::optional<Figure> below = best(results_, against, place);
@@ -89,7 +102,8 @@ private:
     }
 
     // The worst chosen place decides, and is named.
-    void ratio_bar(const std::string &bar, double limit, bool upper, const Choice &chosen, const Ratio &ratio_at)
+    void ratio_bar(const std::string &bar, double limit, bool upper, const Choice &chosen,
+                   const Ratio &ratio_at)
     {
         std::optional<double> worst;
         Place where;
@@ -122,22 +136,24 @@ private:
     std::vector<Verdict> verdicts_;
 };
 
-void judge_onetoone(Judge &judge, const std::vector<std::string> &rails, const std::vector<MeasuredRail> &measured)
+void judge_onetoone(Judge &judge, const std::vector<std::string> &rails,
+                    const std::vector<MeasuredRail> &measured)
 {
     auto middle = [](const Place &p) { return p.messages == 32 && (p.bytes == 4096 || p.bytes == 16384); };
     judge.at_most("N=32, 4 and 16 KiB: fsbml <= 0.95 x best rail", rails, 0.95, middle);
     judge.r2_at_least("N=32, 4 and 16 KiB: r2 >= 10 x fsbml", 10, middle);
     judge.at_most("N=32, 64 KiB: fsbml <= 0.94 x best rail", rails, 0.94,
                   [](const Place &p) { return p.messages == 32 && p.bytes == 65536; });
-    judge.at_most("N=1..32, 16 B to 1 KiB: fsbml <= 1.03 x best rail", rails, 1.03, [](const Place &p) { return p.bytes <= 1024; });
+    judge.at_most("N=1..32, 16 B to 1 KiB: fsbml <= 1.03 x best rail", rails, 1.03,
+                  [](const Place &p) { return p.bytes <= 1024; });
     judge.calibration("G within 5 % of 1/(long-run throughput)", 0.05, measured);
     judge.init_at_most("MPI_Init takes <= 0.5 s longer than with r2", 0.5);
 }
 
 } // namespace
 
-std::vector<Verdict> judge(const std::string &experiment, const Results &results, const std::vector<std::string> &rails,
-                           const std::vector<MeasuredRail> &measured)
+std::vector<Verdict> judge(const std::string &experiment, const Results &results,
+                           const std::vector<std::string> &rails, const std::vector<MeasuredRail> &measured)
 {
     Judge judge(results, rails);
     if (experiment == "onetoone") {

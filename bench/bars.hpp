@@ -7,7 +7,8 @@
 
 #include <functional>
 
-namespace fsbml::bench {
+namespace fsbml::bench
+{
 
 // A rail as the component measured it: the gap per byte, for the bar on calibration.
 struct MeasuredRail {
@@ -22,7 +23,7 @@ struct Verdict {
 };
 
 // All bars of the experiment, in the order of the table above. `rails` are the arms with one rail alone.
-std::vector<Verdict> judge(const std::string &experiment, const Results &results, const std::vector<std::string> &rails,
-                           const std::vector<MeasuredRail> &measured);
+std::vector<Verdict> judge(const std::string &experiment, const Results &results,
+                           const std::vector<std::string> &rails, const std::vector<MeasuredRail> &measured);
 
 } // namespace fsbml::bench

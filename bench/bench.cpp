@@ -12,8 +12,10 @@
 #include <cstdlib>
 #include <sstream>
 
-namespace fsbml::bench {
-namespace {
+namespace fsbml::bench
+{
+namespace
+{
 
 bool parse_integer(const std::string &text, long low, long high, long &value)
 {
@@ -31,7 +33,8 @@ bool parse_seconds(const std::string &text, double &value)
     return !text.empty() && errno == 0 && *end == '\0' && std::isfinite(value) && value >= 0 && value <= 3600;
 }
 
-template <typename Number> bool parse_list(const std::string &text, long low, long high, std::vector<Number> &list)
+template <typename Number>
+bool parse_list(const std::string &text, long low, long high, std::vector<Number> &list)
 {
     list.clear();
     std::istringstream stream(text);
@@ -122,7 +125,8 @@ int parse_options(int argc, char **argv, const char *usage, bool speaks, Setting
             settings.json = true;
         } else if (option == '?' || !apply(option, optarg, settings)) {
             if (speaks && option != '?') {
-                std::fprintf(stderr, "%s: --%s does not take '%s'; --help tells what it takes\n", program, known[index].name, optarg);
+                std::fprintf(stderr, "%s: --%s does not take '%s'; --help tells what it takes\n", program,
+                             known[index].name, optarg);
             }
             return 2;
         }
@@ -156,7 +160,8 @@ double quantile(std::vector<double> samples, double part)
 void print_header(const Settings &settings)
 {
     if (!settings.json) {
-        std::printf("bench\toperation\tarm\tmessages\tbytes\tmedian_us\tquartile1_us\tquartile3_us\tsamples\n");
+        std::printf(
+            "bench\toperation\tarm\tmessages\tbytes\tmedian_us\tquartile1_us\tquartile3_us\tsamples\n");
     }
 }
 
@@ -164,13 +169,16 @@ void print_point(const Settings &settings, const Point &point)
 {
     double median = quantile(point.samples_us, 0.5);
     if (!settings.json) {
-        std::printf("%s\t%s\t%s\t%d\t%zu\t%.3f\t%.3f\t%.3f\t%zu\n", point.bench.c_str(), point.operation.c_str(), settings.arm.c_str(),
-                    point.count, point.size, median, quantile(point.samples_us, 0.25), quantile(point.samples_us, 0.75),
+        std::printf("%s\t%s\t%s\t%d\t%zu\t%.3f\t%.3f\t%.3f\t%zu\n", point.bench.c_str(),
+                    point.operation.c_str(), settings.arm.c_str(), point.count, point.size, median,
+                    quantile(point.samples_us, 0.25), quantile(point.samples_us, 0.75),
                     point.samples_us.size());
     } else {
-        std::printf("{\"bench\":\"%s\",\"operation\":\"%s\",\"arm\":\"%s\",\"messages\":%d,\"bytes\":%zu,\"median_us\":%.3f,"
+        std::printf("{\"bench\":\"%s\",\"operation\":\"%s\",\"arm\":\"%s\",\"messages\":%d,\"bytes\":%zu,"
+                    "\"median_us\":%.3f,"
                     "\"samples_us\":[",
-                    point.bench.c_str(), point.operation.c_str(), settings.arm.c_str(), point.count, point.size, median);
+                    point.bench.c_str(), point.operation.c_str(), settings.arm.c_str(), point.count,
+                    point.size, median);
         const char *separator = "";
         for (double sample : point.samples_us) {
             std::printf("%s%.3f", separator, sample);
@@ -184,8 +192,8 @@ void print_point(const Settings &settings, const Point &point)
 void print_init(const Settings &settings, const std::string &bench, double seconds)
 {
     if (settings.json) {
-        std::printf("{\"bench\":\"%s\",\"operation\":\"init\",\"arm\":\"%s\",\"seconds\":%.6f}\n", bench.c_str(), settings.arm.c_str(),
-                    seconds);
+        std::printf("{\"bench\":\"%s\",\"operation\":\"init\",\"arm\":\"%s\",\"seconds\":%.6f}\n",
+                    bench.c_str(), settings.arm.c_str(), seconds);
     } else {
         std::printf("# MPI_Init took %.3f s\n", seconds);
     }
@@ -198,7 +206,8 @@ void fill(unsigned char *buffer, std::size_t size, std::uint32_t round, std::uin
     }
 }
 
-std::size_t first_wrong(const unsigned char *buffer, std::size_t size, std::uint32_t round, std::uint32_t message)
+std::size_t first_wrong(const unsigned char *buffer, std::size_t size, std::uint32_t round,
+                        std::uint32_t message)
 {
     std::size_t offset = 0;
     while (offset < size && buffer[offset] == pattern(round, message, offset)) {

@@ -10,16 +10,19 @@
 #include <cstdio>
 #include <memory>
 
-namespace {
+namespace
+{
 
 using namespace fsbml::bench;
 
 const char *const usage =
     "usage: mpirun -n RANKS collectives [options]\n\n"
-    "Times collective operations. A sample is the longest time of all ranks, each counted from the end of a barrier.\n\n"
+    "Times collective operations. A sample is the longest time of all ranks, each counted from the end of a "
+    "barrier.\n\n"
     "  --arm NAME          names this launch in the output (default)\n"
     "  --operations LIST   of barrier,allreduce,alltoall (all)\n"
-    "  --sizes BYTES,...   vector (allreduce, rounded to whole 8-byte integers) or block for each rank (alltoall);\n"
+    "  --sizes BYTES,...   vector (allreduce, rounded to whole 8-byte integers) or block for each rank "
+    "(alltoall);\n"
     "                      (8,64,256,1024,4096,8192,16384)\n"
     "  --seconds S         time for the samples of one point (0.05)\n"
     "  --min-samples K     at least so many a point (3)\n"
@@ -27,7 +30,8 @@ const char *const usage =
     "  --no-verify         leave out the run that checks every result, one a point\n"
     "  --json              one JSON object a line with all samples, instead of a table\n";
 
-class Operation {
+class Operation
+{
 public:
     Operation(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
     virtual ~Operation() = default;
@@ -40,15 +44,20 @@ protected:
     int ranks_;
 };
 
-class Barrier : public Operation {
+class Barrier : public Operation
+{
 public:
     using Operation::Operation;
     void run() override { MPI_Barrier(MPI_COMM_WORLD); }
 };
 
-class Allreduce : public Operation {
+class Allreduce : public Operation
+{
 public:
-    Allreduce(int rank, int ranks, std::size_t size) : Operation(rank, ranks), in_(std::max<std::size_t>(1, size / 8)), out_(in_.size()) {}
+    Allreduce(int rank, int ranks, std::size_t size)
+        : Operation(rank, ranks), in_(std::max<std::size_t>(1, size / 8)), out_(in_.size())
+    {
+    }
 
     void prepare() override
     {
@@ -58,7 +67,11 @@ public:
         }
     }
 
-    void run() override { MPI_Allreduce(in_.data(), out_.data(), static_cast<int>(in_.size()), MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD); }
+    void run() override
+    {
+        MPI_Allreduce(in_.data(), out_.data(), static_cast<int>(in_.size()), MPI_INT64_T, MPI_SUM,
+                      MPI_COMM_WORLD);
+    }
 
     bool right() const override
     {
@@ -76,17 +89,20 @@ private:
     std::vector<std::int64_t> out_;
 };
 
-class Alltoall : public Operation {
+class Alltoall : public Operation
+{
 public:
     Alltoall(int rank, int ranks, std::size_t size)
-        : Operation(rank, ranks), size_(size), in_(size * static_cast<std::size_t>(ranks) + 1), out_(in_.size())
+        : Operation(rank, ranks), size_(size), in_(size * static_cast<std::size_t>(ranks) + 1),
+          out_(in_.size())
     {
     }
 
     void prepare() override
     {
         for (int peer = 0; peer < ranks_; ++peer) {
-            fill(in_.data() + offset(peer), size_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(peer));
+            fill(in_.data() + offset(peer), size_, static_cast<std::uint32_t>(rank_),
+                 static_cast<std::uint32_t>(peer));
         }
         std::fill(out_.begin(), out_.end(), static_cast<unsigned char>(0));
     }
@@ -101,7 +117,8 @@ public:
     {
         for (int peer = 0; peer < ranks_; ++peer) {
             const unsigned char *block = out_.data() + offset(peer);
-            if (first_wrong(block, size_, static_cast<std::uint32_t>(peer), static_cast<std::uint32_t>(rank_)) < size_) {
+            if (first_wrong(block, size_, static_cast<std::uint32_t>(peer), static_cast<std::uint32_t>(rank_))
+                < size_) {
                 return false;
             }
         }
@@ -141,7 +158,8 @@ void measure(const Settings &settings, int rank, int ranks, const std::string &n
     operation->prepare();
     timed(*operation);
     if (settings.verify && !operation->right()) {
-        std::fprintf(stderr, "collectives: rank %d: %s of %zu bytes has a wrong result\n", rank, name.c_str(), size);
+        std::fprintf(stderr, "collectives: rank %d: %s of %zu bytes has a wrong result\n", rank, name.c_str(),
+                     size);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     timed(*operation);

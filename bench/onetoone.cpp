@@ -1,6 +1,6 @@
-// The thesis' one-to-one microbenchmark (5.8.1): rank 0 sends N messages, rank 1 receives them all and sends N back.
-// SPDX-License-Identifier: BSD-3-Clause
-// Copyright (c) 2026      The FSBML developers. All rights reserved.
+// The thesis' one-to-one microbenchmark (5.8.1): rank 0 sends N messages, rank 1 receives them all and sends
+// N back. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers. All rights
+// reserved.
 #include "bench.hpp"
 
 #include <mpi.h>
@@ -9,14 +9,17 @@
 #include <chrono>
 #include <cstdio>
 
-namespace {
+namespace
+{
 
 using namespace fsbml::bench;
 
 const char *const usage =
     "usage: mpirun -n 2 onetoone [options]\n\n"
-    "Rank 0 sends N messages to rank 1, which receives all of them and then sends N back (blocking, as in the thesis, 5.8.1).\n"
-    "Printed is the time of this exchange divided by the 2 N messages: half of what the thesis prints, which divides by N.\n\n"
+    "Rank 0 sends N messages to rank 1, which receives all of them and then sends N back (blocking, as in "
+    "the thesis, 5.8.1).\n"
+    "Printed is the time of this exchange divided by the 2 N messages: half of what the thesis prints, which "
+    "divides by N.\n\n"
     "  --arm NAME          names this launch in the output (default)\n"
     "  --messages N,...    numbers of messages (1,8,16,32)\n"
     "  --sizes BYTES,...   message sizes (16,256,1024,4096,16384,65536)\n"
@@ -29,9 +32,13 @@ const char *const usage =
 const int data_tag = 1;
 const int control_tag = 2;
 
-class Exchange {
+class Exchange
+{
 public:
-    Exchange(int rank, int count, std::size_t size) : rank_(rank), count_(count), size_(size), buffer_(count * size + 1) {}
+    Exchange(int rank, int count, std::size_t size)
+        : rank_(rank), count_(count), size_(size), buffer_(count * size + 1)
+    {
+    }
 
     // One exchange, timed on rank 0: seconds.
     double run()
@@ -82,7 +89,8 @@ private:
     void receive_all()
     {
         for (int index = 0; index < count_; ++index) {
-            MPI_Recv(message(index), length(), MPI_BYTE, 1 - rank_, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(message(index), length(), MPI_BYTE, 1 - rank_, data_tag, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
         }
     }
 
@@ -98,8 +106,9 @@ private:
         for (int index = 0; index < count_; ++index) {
             std::size_t wrong = first_wrong(message(index), size_, round, static_cast<std::uint32_t>(index));
             if (wrong < size_) {
-                std::fprintf(stderr, "onetoone: rank %d: byte %zu of message %d (%d messages of %zu bytes) is wrong\n", rank_, wrong,
-                             index, count_, size_);
+                std::fprintf(
+                    stderr, "onetoone: rank %d: byte %zu of message %d (%d messages of %zu bytes) is wrong\n",
+                    rank_, wrong, index, count_, size_);
                 MPI_Abort(MPI_COMM_WORLD, 1);
             }
         }

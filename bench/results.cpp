@@ -1,6 +1,6 @@
-// The results of an experiment: what the benchmark programs printed in all launches, and the figures made of it.
-// SPDX-License-Identifier: BSD-3-Clause
-// Copyright (c) 2026      The FSBML developers. All rights reserved.
+// The results of an experiment: what the benchmark programs printed in all launches, and the figures made of
+// it. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers. All rights
+// reserved.
 #include "results.hpp"
 
 #include "bench.hpp"
@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace fsbml::bench {
+namespace fsbml::bench
+{
 
 void Results::add(const nlohmann::json &line)
 {
@@ -20,7 +21,8 @@ void Results::add(const nlohmann::json &line)
         init_[arm].push_back(line.at("seconds").get<double>());
         return;
     }
-    Place place{line.at("operation").get<std::string>(), line.at("messages").get<int>(), line.at("bytes").get<std::size_t>()};
+    Place place{line.at("operation").get<std::string>(), line.at("messages").get<int>(),
+                line.at("bytes").get<std::size_t>()};
     const auto samples = line.at("samples_us").get<std::vector<double>>();
     if (samples.empty()) {
         throw std::runtime_error("a point without samples");
@@ -42,7 +44,10 @@ void Results::read(std::istream &lines)
     }
 }
 
-std::vector<std::string> Results::arms() const { return arms_; }
+std::vector<std::string> Results::arms() const
+{
+    return arms_;
+}
 
 std::vector<Place> Results::places() const
 {
@@ -66,6 +71,7 @@ std::optional<Figure> Results::at(const std::string &arm, const Place &place) co
     const std::vector<double> &medians = cell->second;
     Figure figure;
     figure.median_us = quantile(medians, 0.5);
+    figure.least_us = quantile(medians, 0);
     figure.spread = (quantile(medians, 0.75) - quantile(medians, 0.25)) / 2 / figure.median_us;
     figure.launches = static_cast<int>(medians.size());
     return figure;

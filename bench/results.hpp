@@ -1,6 +1,6 @@
-// The results of an experiment: what the benchmark programs printed in all launches, and the figures made of it.
-// SPDX-License-Identifier: BSD-3-Clause
-// Copyright (c) 2026      The FSBML developers. All rights reserved.
+// The results of an experiment: what the benchmark programs printed in all launches, and the figures made of
+// it. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers. All rights
+// reserved.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
-namespace fsbml::bench {
+namespace fsbml::bench
+{
 
 // One place in the experiment's grid. Ordered as the table is.
 struct Place {
@@ -27,17 +28,20 @@ struct Place {
     }
 };
 
-// Over launches, each of which counts once whatever its number of samples: fast launches take more samples, and
-// pooling them would give those the say.
+// Over launches, each of which counts once whatever its number of samples: fast launches take more samples,
+// and pooling them would give those the say.
 struct Figure {
     double median_us = 0;
-    double spread = 0; // half the distance of the quartiles, relative to the median
+    double least_us = 0; // the least of the launches' medians
+    double spread = 0;   // half the distance of the quartiles, relative to the median
     int launches = 0;
 };
 
-class Results {
+class Results
+{
 public:
-    // Adds JSON lines. Throws std::runtime_error, naming the line, on anything that is not the benchmarks' output.
+    // Adds JSON lines. Throws std::runtime_error, naming the line, on anything that is not the benchmarks'
+    // output.
     void read(std::istream &lines);
 
     std::vector<std::string> arms() const;

@@ -12,12 +12,15 @@
 #include <iostream>
 #include <sstream>
 
-namespace {
+namespace
+{
 
 using namespace fsbml::bench;
 
-const char *const usage = "usage: summary --experiment NAME --setting TEXT [--bars] [--brief] [--rail-table FILE] [--json FILE] RESULTS\n\n"
-                          "RESULTS holds the lines that the benchmarks print with --json, of all launches. Arms are named r2, fsbml,\n"
+const char *const usage = "usage: summary --experiment NAME --setting TEXT [--bars] [--brief] [--rail-table "
+                          "FILE] [--json FILE] RESULTS\n\n"
+                          "RESULTS holds the lines that the benchmarks print with --json, of all launches. "
+                          "Arms are named r2, fsbml,\n"
                           "and anything else for one rail alone.\n\n"
                           "  --experiment NAME    onetoone, equal, single or collectives\n"
                           "  --setting TEXT       what was measured on, for the heading\n"
@@ -34,9 +37,12 @@ struct Options {
 
 bool parse(int argc, char **argv, Options &options)
 {
-    const option known[] = {{"experiment", required_argument, nullptr, 'e'}, {"setting", required_argument, nullptr, 's'},
-                            {"bars", no_argument, nullptr, 'b'},             {"brief", no_argument, nullptr, 'B'},
-                            {"rail-table", required_argument, nullptr, 'r'}, {"json", required_argument, nullptr, 'j'},
+    const option known[] = {{"experiment", required_argument, nullptr, 'e'},
+                            {"setting", required_argument, nullptr, 's'},
+                            {"bars", no_argument, nullptr, 'b'},
+                            {"brief", no_argument, nullptr, 'B'},
+                            {"rail-table", required_argument, nullptr, 'r'},
+                            {"json", required_argument, nullptr, 'j'},
                             {nullptr, 0, nullptr, 0}};
     for (int option = 0; (option = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
         switch (option) {
@@ -85,7 +91,8 @@ void print_cell(const std::optional<Figure> &figure)
 {
     if (figure) {
         double percent = std::min(figure->spread * 100, 9999.0);
-        std::printf("  %9.*f ±%4.*f%%", figure->median_us < 10 ? 2 : 1, figure->median_us, percent < 99.95 ? 1 : 0, percent);
+        std::printf("  %9.*f ±%4.*f%%", figure->median_us < 10 ? 2 : 1, figure->median_us,
+                    percent < 99.95 ? 1 : 0, percent);
     } else {
         std::printf("  %16s", "-");
     }
@@ -111,7 +118,8 @@ void print_table(const Results &results, const std::vector<std::string> &rails)
         bool rail = arm != "r2" && arm != "fsbml";
         std::printf("  %16s", (rail ? arm + " alone" : arm).c_str());
     }
-    std::printf(rails.empty() ? "  %10s\n" : "  %10s  %10s\n", rails.empty() ? "fsbml/r2" : "fsbml/best", "r2/fsbml");
+    std::printf(rails.empty() ? "  %10s\n" : "  %10s  %10s\n", rails.empty() ? "fsbml/r2" : "fsbml/best",
+                "r2/fsbml");
     int messages = -1;
     for (const Place &place : results.places()) {
         if (exchange && place.messages != messages && messages != -1) {
@@ -158,8 +166,8 @@ std::vector<MeasuredRail> measured_rails(const std::string &file, const std::vec
     return measured;
 }
 
-// How the results read in one sentence, whichever way they went. The place in the middle is the one with the most messages
-// of 4 KiB (of what there is), the whole range stands beside it.
+// How the results read in one sentence, whichever way they went. The place in the middle is the one with the
+// most messages of 4 KiB (of what there is), the whole range stands beside it.
 std::string sentence(const Results &results, const std::vector<std::string> &rails)
 {
     const std::vector<std::string> against = rails.empty() ? std::vector<std::string>{"r2"} : rails;
@@ -173,7 +181,8 @@ std::string sentence(const Results &results, const std::vector<std::string> &rai
             continue;
         }
         ratios.push_back(ours->median_us / theirs->median_us);
-        if (place.bytes <= 4096 && (!shown || std::tie(place.bytes, place.messages) > std::tie(shown->bytes, shown->messages))) {
+        if (place.bytes <= 4096
+            && (!shown || std::tie(place.bytes, place.messages) > std::tie(shown->bytes, shown->messages))) {
             shown = place;
         }
     }
@@ -187,17 +196,21 @@ std::string sentence(const Results &results, const std::vector<std::string> &rai
     double noise = std::max({ours.spread, theirs.spread, 0.01});
     char text[512];
     const char *verb = ratio < 1 - noise ? "faster than" : ratio > 1 + noise ? "SLOWER than" : "as fast as";
-    std::string where = shown->operation == "exchange"
-                            ? std::to_string(shown->messages) + " messages of " + std::to_string(shown->bytes) + " bytes"
-                            : shown->operation + " of " + std::to_string(shown->bytes) + " bytes";
-    std::snprintf(text, sizeof text, "With %s, FSBML is %s %s: %.1f us against %.1f us, %.2f times its time (%.2f to %.2f over all %zu points)",
+    std::string where =
+        shown->operation == "exchange"
+            ? std::to_string(shown->messages) + " messages of " + std::to_string(shown->bytes) + " bytes"
+            : shown->operation + " of " + std::to_string(shown->bytes) + " bytes";
+    std::snprintf(text, sizeof text,
+                  "With %s, FSBML is %s %s: %.1f us against %.1f us, %.2f times its time (%.2f to %.2f over "
+                  "all %zu points)",
                   where.c_str(), verb, other.c_str(), ours.median_us, theirs.median_us, ratio,
-                  *std::min_element(ratios.begin(), ratios.end()), *std::max_element(ratios.begin(), ratios.end()), ratios.size());
+                  *std::min_element(ratios.begin(), ratios.end()),
+                  *std::max_element(ratios.begin(), ratios.end()), ratios.size());
     std::string whole = text;
     std::optional<Figure> r2 = results.at("r2", *shown);
     if (!rails.empty() && r2) {
-        std::snprintf(text, sizeof text, "; r2 on all rails takes %.1f us, %.1f times as long as FSBML", r2->median_us,
-                      r2->median_us / ours.median_us);
+        std::snprintf(text, sizeof text, "; r2 on all rails takes %.1f us, %.1f times as long as FSBML",
+                      r2->median_us, r2->median_us / ours.median_us);
         whole += text;
     }
     return whole + ".";
@@ -221,7 +234,8 @@ void print_rail_table(const std::string &name)
 {
     std::ifstream lines(name);
     if (lines.peek() == std::ifstream::traits_type::eof()) {
-        std::printf("\nFSBML measured no rails: it does so only where two nodes share at least two of them.\n");
+        std::printf(
+            "\nFSBML measured no rails: it does so only where two nodes share at least two of them.\n");
         return;
     }
     std::printf("\nThe rails as FSBML measured them when MPI started:\n");
@@ -232,7 +246,8 @@ void print_rail_table(const std::string &name)
 
 nlohmann::json as_json(const Options &options, const Results &results, const std::vector<Verdict> &verdicts)
 {
-    nlohmann::json all{{"experiment", options.experiment}, {"setting", options.setting}, {"launches", results.lines()}};
+    nlohmann::json all{
+        {"experiment", options.experiment}, {"setting", options.setting}, {"launches", results.lines()}};
     all["bars"] = nlohmann::json::array();
     for (const Verdict &verdict : verdicts) {
         all["bars"].push_back({{"bar", verdict.bar}, {"met", verdict.met}, {"figures", verdict.figures}});
@@ -255,8 +270,8 @@ int summarise(const Options &options)
     }
     results.read(file);
     const std::vector<std::string> rails = rail_arms(results);
-    std::printf("\n%s\nmedian time of %s in us, ± half the distance of the quartiles over launches\n\n", options.setting.c_str(),
-                options.experiment == "collectives" ? "an operation" : "a message");
+    std::printf("\n%s\nmedian time of %s in us, ± half the distance of the quartiles over launches\n\n",
+                options.setting.c_str(), options.experiment == "collectives" ? "an operation" : "a message");
     print_table(results, rails);
     if (options.brief) {
         return 0;
@@ -267,12 +282,14 @@ int summarise(const Options &options)
         verdicts = judge(options.experiment, results, rails, measured_rails(options.rail_table, rails));
         std::printf("\nBars:\n");
         for (const Verdict &verdict : verdicts) {
-            std::printf("  %-7s %-52s %s\n", verdict.met ? "met" : "NOT MET", verdict.bar.c_str(), verdict.figures.c_str());
+            std::printf("  %-7s %-52s %s\n", verdict.met ? "met" : "NOT MET", verdict.bar.c_str(),
+                        verdict.figures.c_str());
         }
     }
     std::printf("\n%s\n", sentence(results, rails).c_str());
     if (double spread = typical_spread(results); spread > 0.1) {
-        std::printf("Beware: the launches differ by %.0f %% in the middle of all points; was the machine busy with something else?\n",
+        std::printf("Beware: the launches differ by %.0f %% in the middle of all points; was the machine "
+                    "busy with something else?\n",
                     spread * 100);
     }
     if (!options.json.empty()) {

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Tests of the demo's table, bars and sentence on made-up results whose figures are known.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+set -euo pipefail
+FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
+export FSBML_TOP
+for part in scripts/lib.sh scripts/openmpi.sh bench/cluster/programs.sh tests/driver/tap.sh; do
+    # shellcheck disable=SC1090
+    . "$FSBML_TOP/$part"
+done
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+summary=$(programs_build "$(openmpi_prefix)")/summary
+
+# point ARM MESSAGES BYTES SAMPLE,...: one launch's line.
+point() {
+    printf '{"bench":"onetoone","operation":"exchange","arm":"%s","messages":%d,"bytes":%d,"median_us":0,"samples_us":[%s]}\n' "$@"
+}
+
+# grid FACTOR: results in which r2 takes 12 times as long as the best rail, and fsbml FACTOR times.
+grid() {
+    local messages bytes
+    for messages in 1 8 16 32; do
+        for bytes in 16 256 1024 4096 16384 65536; do
+            point rail0 "$messages" "$bytes" "$((bytes * 4 / 100 + 10))"
+            point rail1 "$messages" "$bytes" "$((bytes * 4 / 10 + 10))"
+            point r2 "$messages" "$bytes" "$(((bytes * 4 / 100 + 10) * 12))"
+            point fsbml "$messages" "$bytes" "$(awk -v us=$((bytes * 4 / 100 + 10)) -v factor="$1" 'BEGIN { print us * factor }')"
+        done
+    done
+    printf '{"bench":"onetoone","operation":"init","arm":"r2","seconds":0.1}\n{"bench":"onetoone","operation":"init","arm":"fsbml","seconds":%s}\n' "$2"
+}
+
+# told PATTERN: the last summary's output has such a line.
+told() {
+    grep -qE -- "$1" "$scratch/out" && return 0
+    sed 's/^/# /' "$scratch/out" >&9
+    return 1
+}
+
+summarise() { "$summary" --experiment "$1" --setting test --bars --rail-table "$scratch/rails" --json "$scratch/json" "$scratch/in" >"$scratch/out"; }
+
+printf '%s\n' 'rail   key  L us o_s us o_r us g us G ns/B MB/s probes residual' \
+    'rail0  tcp:10.71.0.0/24  0.00 3.64 3.64 5.89 40.30 23.9 62 0.07 %' \
+    'rail1  tcp:10.71.1.0/24  0.00 3.60 3.60 18.70 430.0 2.394 44 0.00 %' >"$scratch/rails"
+
+grid 0.92 0.4 >"$scratch/in"
+ok "a good run is summarised" summarise onetoone
+ok "... with its rows" told '^ +32 +4096 +173\.0 ± 0\.0% +1648\.0 .* 2076\.0 .* 159\.2 .* 0\.92 +13\.04$'
+ok "... the bar of the rails is met" told '^  met +N=32, 4 and 16 KiB: fsbml <= 0\.95 x best rail +worst 0\.920'
+ok "... the bar of r2 is met" told '^  met +N=32, 4 and 16 KiB: r2 >= 10 x fsbml +worst 13\.04'
+ok "... the bar of small messages is met" told '^  met +N=1\.\.32, 16 B to 1 KiB'
+ok "... the bar of MPI_Init is met" told '^  met +MPI_Init .* 0\.300 s'
+ok "... that of G is not, by the rail that is off" told '^  NOT MET +G within 5 % .*rail0 40\.30 ns/B \(\+0\.[0-9] %\), rail1 430\.00 ns/B \(\+7\.5 %\)'
+ok "... in a sentence" told '^With 32 messages of 4096 bytes, FSBML is faster than the best rail alone: 159\.2 us against 173\.0 us'
+ok "... and in JSON" grep -q '"met": true' "$scratch/json"
+
+grid 1.3 0.7 >"$scratch/in"
+ok "a bad run is summarised" summarise onetoone
+ok "... no bar of time is met" equal "$(grep -c '^  NOT MET' "$scratch/out")" 6
+ok "... with how often it was missed" told 'worst 1\.300 .*missed at 12 of 12'
+ok "... in a plain sentence" told '^With 32 messages of 4096 bytes, FSBML is SLOWER than the best rail alone'
+
+grid 1.005 0.1 >"$scratch/in"
+ok "half a percent is no difference" summarise onetoone
+ok "... in the sentence" told 'FSBML is as fast as the best rail alone'
+
+grid 0.54 0.1 >"$scratch/in"
+ok "two equal rails at 0.54 are summarised" summarise equal
+ok "... and not good enough" told '^  NOT MET +N>=8, 4 to 64 KiB: fsbml <= 0\.53 x one rail'
+
+{ point r2 1 16 10,20,30 && point r2 1 16 20,20,20 && point r2 1 16 40,40,41,42,40 && point fsbml 1 16 20.2; } >"$scratch/in"
+ok "launches count once each, whatever their samples" summarise single
+ok "... median and quartiles are those of their medians" told '^ +1 +16 +20\.0 ±25\.0% +20\.2 ± 0\.0% +1\.01$'
+ok "... and one rail within 2 % meets its bar" told '^  met +everywhere: fsbml <= 1\.02 x r2'
+
+point r2 1 16 10 >"$scratch/in"
+ok "without fsbml there is a table" summarise single
+ok "... no bar met" told '^  NOT MET .* not measured$'
+ok "... and nothing to compare" told '^There is nothing to compare'
+
+printf 'mpirun: something broke\n' >>"$scratch/in"
+summarise single 2>"$scratch/err" && status=0 || status=$?
+ok "what is no result is refused" equal "$status" 1
+ok "... with the line's number" grep -q 'line 2: ' "$scratch/err"
+tap_end
