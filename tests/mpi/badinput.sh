@@ -8,12 +8,17 @@ set -euo pipefail
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
 
 LIMIT=${FSBML_TEST_LIMIT:-60}
-RAILS="200mbit 20mbit"
+RAILS=(200mbit 20mbit)
+
+# The two ranks run on nodes 1 and 2, mpirun on node 0: Open MPI 4.1 loses about every second message (opal_show_help) of
+# a rank beside mpirun, since PMIx frees the text before mpirun reads it.
+PLACE=(--host "node1,node2")
 
 # name | outcome | message | state of the rails | mpirun's arguments, PROGRAM being a program that verifies its data
-#   outcome  works: exit status 0, and every byte was right; fails: another exit status
+#   outcome  works: exit status 0, and every byte was right; fails: another exit status; gives up: see gives_up
 #   message  extended regex that the job's output matches, all of its white space being single blanks there;
 #            empty: stderr must be empty
+#            (an alternative is written ~, as | separates the columns)
 #   state    -, or a function of this script that spoils the rails; a fresh cluster comes after it
 CASES=(
     # parameters
@@ -46,55 +51,71 @@ CASES=(
     'rails given by network|works||-|--mca bml_fsbml_include tcp:10.71.0.0/24 PROGRAM'
     'a rail that one side excludes|works||-|-n 1 PROGRAM : -n 1 -x OMPI_MCA_bml_fsbml_exclude=rail1 PROGRAM'
     'a rail that one side lacks|works||-|-n 1 PROGRAM : -n 1 -x OMPI_MCA_btl_tcp_if_include=rail0 PROGRAM'
-    'no rail in common|fails|cannot be reached|-|-n 1 -x OMPI_MCA_bml_fsbml_include=rail0 PROGRAM : -n 1 -x OMPI_MCA_bml_fsbml_include=rail1 PROGRAM'
+    'no rail in common|fails|(cannot be reached)~(None of the rails)|-|-n 1 -x OMPI_MCA_bml_fsbml_include=rail0 PROGRAM : -n 1 -x OMPI_MCA_bml_fsbml_include=rail1 PROGRAM'
 
     # which BML
-    'fsbml beside r2|works|Another BML component|-|--mca bml fsbml,r2 PROGRAM'
-    'r2 beside fsbml|works|Another BML component|-|--mca bml r2,fsbml PROGRAM'
+    'fsbml beside r2|works|FSBML and another BML component were both asked for.*steps aside|-|--mca bml fsbml,r2 PROGRAM'
+    'r2 beside fsbml|works|FSBML and another BML component were both asked for.*steps aside|-|--mca bml r2,fsbml PROGRAM'
     'fsbml on one rank only|works|does not run FSBML|-|-n 1 PROGRAM : -n 1 -x OMPI_MCA_bml=r2 PROGRAM'
 
     # rails that are broken when the job starts
-    'a rail down on one node|works||down_on_one_node|PROGRAM'
-    'a rail down on both nodes|works||down_on_both_nodes|PROGRAM'
+    # (tcp by one network for all rails: by name, Open MPI itself takes a missing interface for a fatal mistake)
+    'a rail down on one node|works||down_on_one_node|--mca btl_tcp_if_include 10.71.0.0/16 PROGRAM'
+    'a rail down on both nodes|works||down_on_both_nodes|--mca btl_tcp_if_include 10.71.0.0/16 PROGRAM'
     'a rail without carrier|works|did not prove.*Rail: rail1 |no_carrier|PROGRAM'
     'a rail whose frames get lost one way|works|did not prove.*Rail: rail1 |lost_one_way|PROGRAM'
     'a rail whose frames get lost the other way|works|did not prove.*Rail: rail1 |lost_other_way|PROGRAM'
     'a rail that refuses one way|works|did not prove.*Rail: rail1 |refused_one_way|PROGRAM'
     'the fast rail loses its frames|works|did not prove.*Rail: rail0 |fast_lost|PROGRAM'
-    'all rails lose their frames|fails|None of the rails to a process could be connected|all_lost|PROGRAM'
+    'all rails lose their frames|gives up|None of the rails to a process could be connected|all_lost|PROGRAM'
 )
 
 on_node() { ip -n "${harness_nodes[$1]}" "${@:2}"; }
 
-down_on_one_node() { on_node 1 link set rail1 down; }
+down_on_one_node() { on_node 2 link set rail1 down; }
 
 down_on_both_nodes() {
-    on_node 0 link set rail1 down
     on_node 1 link set rail1 down
+    on_node 2 link set rail1 down
 }
 
 # The far end of the cable is dead, the interface itself is up.
-no_carrier() { ip -n "fsbml-$harness_cluster-net" link set n1r1 down; }
+no_carrier() { ip -n "fsbml-$harness_cluster-net" link set n2r1 down; }
 
-# A neighbour's address that nobody has: the frames leave, and nobody takes them.
+# misdirect FROM TO RAIL: a neighbour's address that nobody has, so that the frames leave and nobody takes them.
 misdirect() { on_node "$1" neighbour replace "10.71.$3.$(($2 + 1))" lladdr 02:00:00:00:00:01 dev "rail$3" nud permanent; }
 
-lost_one_way() { misdirect 0 1 1; }
-lost_other_way() { misdirect 1 0 1; }
-fast_lost() { misdirect 0 1 0; }
+lost_one_way() { misdirect 1 2 1; }
+lost_other_way() { misdirect 2 1 1; }
+fast_lost() { misdirect 1 2 0; }
 
-# Node 0 has no way to send to node 1 on the rail: an error at once, and no answer to node 1.
-refused_one_way() { on_node 0 route add unreachable 10.71.1.2/32; }
+# Rank 0's node has no way to the other one on the rail: an error at once here, and no answer there.
+refused_one_way() { on_node 1 route add unreachable 10.71.1.3/32; }
 
+# Nobody answers at all: the end comes with TCP's own, which is set to some 10 s here instead of 2 minutes.
 all_lost() {
-    misdirect 0 1 0
-    misdirect 0 1 1
+    local node
+    for node in 0 1; do ip netns exec "${harness_nodes[$node]}" sysctl -q -w net.ipv4.tcp_syn_retries=2; done
+    misdirect 1 2 0
+    misdirect 1 2 1
+}
+
+# tcp of 4.1 keeps it to itself that a connection has failed, and a peer that only computes is as silent: the job waits, as
+# it does with r2, but says for whom. In 5.0 it ends.
+gives_up() {
+    case "$harness_major" in
+        4) outcome=waits pattern='does not answer on any rail. They are kept until it does\..*To: process' ;;
+        *) outcome=fails ;;
+    esac
 }
 
 # verdict OUTCOME PATTERN: prints why the last job failed its case, or nothing.
 verdict() {
     local text reason
-    reason=$(harness_ended_late "$LIMIT")
+    reason=$(harness_ended_late "$limit")
+    if [ "$1" = waits ]; then
+        [ -n "$reason" ] && reason="" || reason='it ended, though it could not know that nobody will answer'
+    fi
     text=$(tr -s '[:space:]' ' ' <"$harness_stderr")
     if [ -n "$reason" ]; then
         printf '%s' "$reason"
@@ -115,24 +136,29 @@ verdict() {
 }
 
 run_case() {
-    local name outcome pattern state arguments list=() argument options=(--mca bml fsbml)
+    local name outcome pattern state arguments list=() argument options=(--mca bml fsbml) limit=$LIMIT
     IFS='|' read -r name outcome pattern state arguments <<<"$1"
+    pattern=${pattern//\~/|}
     harness_wanted "$name" || return 0
+    [ "$outcome" != "gives up" ] || gives_up
+    [ "$outcome" != waits ] || limit=25
     read -r -a arguments <<<"$arguments"
     for argument in "${arguments[@]}"; do
         if [ "$argument" = PROGRAM ]; then list+=("$harness_programs/order" 1); else list+=("$argument"); fi
     done
     # Open MPI refuses a parameter that is given twice with different values.
     case " ${arguments[*]} " in *" --mca bml "*) options=() ;; *" -x OMPI_MCA_bml="*) options=(-x OMPI_MCA_bml=fsbml) ;; esac
-    # shellcheck disable=SC2086
-    harness_cluster_up 2 $RAILS
+    case " ${arguments[*]} " in *" -n 1 "*) ;; *) options+=(-n 2) ;; esac
+    harness_cluster_up 3 "${RAILS[@]}"
     [ "$state" = - ] || "$state"
-    harness_job "$LIMIT" 2 "${options[@]}" "${list[@]}"
+    harness_job "$limit" 3 "${PLACE[@]}" "${options[@]}" "${list[@]}"
     [ "$state" = - ] || harness_cluster_down
     harness_result "$name" "$(verdict "$outcome" "$pattern")"
 }
 
 harness_begin "Gives FSBML bad parameters and broken rails and checks what it says and whether the data stay right." "$@"
 [ "$harness_bml" = fsbml ] || die "these tests are about fsbml: --bml has no meaning here."
+# The cluster is made for three ranks, and would take that for more ranks than cores.
+export OMPI_MCA_mpi_yield_when_idle=0
 for entry in "${CASES[@]}"; do run_case "$entry"; done
 harness_end

@@ -1,0 +1,140 @@
+# ./fsbml test: all tests, the same that CI runs.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+# shellcheck shell=bash
+# shellcheck source=scripts/openmpi.sh
+. "$FSBML_TOP/scripts/openmpi.sh"
+# shellcheck source=scripts/stock.sh
+. "$FSBML_TOP/scripts/stock.sh"
+# shellcheck source=scripts/check.sh
+. "$FSBML_TOP/scripts/check.sh"
+# shellcheck source=scripts/tally.sh
+. "$FSBML_TOP/scripts/tally.sh"
+
+# In the order in which they run. Sections of the reference build begin with ref-.
+TEST_SECTIONS=(units sanitizers threads driver mpi badinput ref-units ref-mpi ref-badinput ref-r2)
+
+test_about() {
+    case "$1" in
+        units) echo "core, shim, layout, base patches and DSO, built for the Open MPI in use (make check)" ;;
+        sanitizers) echo "core with ASan and UBSan" ;;
+        threads) echo "threads on the scheduler, with TSan" ;;
+        driver) echo "the driver's commands" ;;
+        mpi) echo "MPI programs on virtual clusters, stock component" ;;
+        badinput) echo "bad parameters and broken rails, stock component" ;;
+        ref-units) echo "reference build: make check, with the base patches' own tests" ;;
+        ref-mpi) echo "MPI programs on virtual clusters, reference build" ;;
+        ref-badinput) echo "bad parameters and broken rails, reference build" ;;
+        ref-r2) echo "r2 in the patched Open MPI: MPI programs as without patches" ;;
+    esac
+}
+
+cmd_test_help() {
+    local section
+    cat <<HELP
+usage: ./fsbml test [--quick] [--only SECTION]...
+
+Runs all tests and prints 'N passed, N failed' as the last line; the exit status says the same. Installs what is missing of
+Debian's packages (root). Needs root for the virtual clusters. The reference build takes some 15 minutes the first time.
+
+  --quick          without the reference build
+  --only SECTION   this section; may be repeated
+
+Sections:
+HELP
+    for section in "${TEST_SECTIONS[@]}"; do printf '  %-14s %s\n' "$section" "$(test_about "$section")"; done
+}
+
+test_units() {
+    "$FSBML_TOP/fsbml" build
+    make_check "$(stock_dir "$(openmpi_prefix)")" check_component "$(openmpi_prefix)"
+}
+
+test_sanitizers() { make_check "$FSBML_BUILD/sanitized" check_sanitized; }
+
+# The core as it is and one test program: quicker than a third configured build.
+test_threads() {
+    local dir=$FSBML_BUILD/tsan core=$FSBML_TOP/ompi/mca/bml/fsbml/core
+    need_build_tools
+    need_googletest
+    mkdir -p "$dir"
+    logged "$FSBML_BUILD/log/tsan-make.log" "compiling the core with TSan" \
+        "${CXX:-c++}" -std=c++17 -g -O1 -fsanitize=thread -I "$core" -o "$dir/threads_test" "$core"/*.cpp \
+        "$FSBML_TOP/tests/unit/threads_test.cpp" -lgtest_main -lgtest -pthread ||
+        die "the core does not compile with TSan; the log is $FSBML_BUILD/log/tsan-make.log"
+    # TSan of gcc 12 cannot place its shadow memory where the kernel randomises addresses much.
+    TSAN_OPTIONS=halt_on_error=1 setarch "$(uname -m)" -R "$dir/threads_test" | gtest_to_tap threads_test
+}
+
+test_driver() {
+    local script status=0 own=$FSBML_BUILD/log/test-driver-script.log
+    for script in "$FSBML_TOP"/tests/driver/*_test.sh; do
+        say "${script##*/}"
+        "$BASH" "$script" | tee "$own" && continue
+        status=1
+        # One that breaks off has failed, also where all of its lines said ok.
+        grep -q '^not ok' "$own" || printf 'not ok - %s ended with an error\n' "${script##*/}"
+    done
+    return "$status"
+}
+
+test_mpi() {
+    "$FSBML_TOP/fsbml" build
+    "$FSBML_TOP/tests/mpi/run.sh"
+}
+
+test_badinput() {
+    "$FSBML_TOP/fsbml" build
+    "$FSBML_TOP/tests/mpi/badinput.sh"
+}
+
+test_ref-units() {
+    "$FSBML_TOP/fsbml" build --reference
+    make_check "$(stock_dir "$(reference_prefix)")" check_component "$(reference_prefix)"
+}
+
+test_ref-mpi() {
+    "$FSBML_TOP/fsbml" build --reference
+    "$FSBML_TOP/tests/mpi/run.sh" --reference
+}
+
+test_ref-badinput() {
+    "$FSBML_TOP/fsbml" build --reference
+    "$FSBML_TOP/tests/mpi/badinput.sh" --reference
+}
+
+test_ref-r2() {
+    "$FSBML_TOP/fsbml" build --reference
+    "$FSBML_TOP/tests/mpi/run.sh" --reference --bml r2 --filter '^2 nodes, 2 ranks, (200mbit|200mbit 20mbit): '
+}
+
+cmd_test() {
+    local quick=no only=() section sections=() start=$SECONDS
+    while [ $# -gt 0 ]; do
+        case "$1" in
+            --quick) quick=yes ;;
+            --only)
+                [ $# -ge 2 ] || die "test: --only needs a section; './fsbml test --help' lists them."
+                [ -n "$(test_about "$2")" ] || die "test: there is no section '$2'; './fsbml test --help' lists them."
+                only+=("$2")
+                shift
+                ;;
+            *) die "test: unknown option '$1'; './fsbml test --help' lists them." ;;
+        esac
+        shift
+    done
+    is_root || die "test needs root, for the virtual clusters and the packages that may be missing."
+    for section in "${TEST_SECTIONS[@]}"; do
+        [ "$quick" = no ] || [[ $section != ref-* ]] || continue
+        [ ${#only[@]} -eq 0 ] || [[ " ${only[*]} " == *" $section "* ]] || continue
+        sections+=("$section")
+    done
+    [ ${#sections[@]} -gt 0 ] || die "test: nothing is left to run; --quick leaves out the sections of the reference build."
+    exec </dev/null
+    export PATH=$PATH:/usr/sbin:/sbin
+    need_packages "the tests" g++ make autoconf automake libtool libgtest-dev iproute2 ethtool util-linux procps
+    tally_begin
+    for section in "${sections[@]}"; do tally_section "$section" "$(test_about "$section")" "test_$section"; done
+    say "all sections took $(((SECONDS - start) / 60)) min"
+    tally_end
+}
