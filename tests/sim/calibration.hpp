@@ -38,7 +38,7 @@ inline Result calibrate(const std::vector<Shape> &shapes, const fsbml_calib_conf
 {
     std::vector<Rail> rails;
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-        rails.emplace_back(shapes[i], config.seed * 1000 + i);
+        rails.emplace_back(shapes[i], config.seed * 1000 + i, static_cast<std::uint32_t>(config.seed));
     }
     const std::vector<std::uint32_t> max(shapes.size(), max_bytes);
     Result result;

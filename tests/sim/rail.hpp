@@ -30,6 +30,8 @@ struct Shape {
     double noise_ns = 0.0;         // mean of an exponential delay of each probe
     double wild = 0.0;             // share of probes that something disturbs
     double wild_ns = 0.0;          // by how much
+    double busy = 0.0;             // share of the time in which something else runs, in episodes of 20 ms
+    double busy_ns = 0.0;          // mean delay of a probe that begins in one
 
     // Gap per byte in the long run, frames' headers included.
     double true_G() const { return p.G_ns_per_byte * (segment > 0.0 ? 1.0 + header / segment : 1.0); }
@@ -64,7 +66,10 @@ inline Shape plain(double mbit)
 class Rail
 {
 public:
-    Rail(const Shape &shape, std::uint64_t seed) : s_(shape), random_(seed) {}
+    Rail(const Shape &shape, std::uint64_t seed, std::uint32_t episodes = 0)
+        : s_(shape), random_(seed), episodes_(episodes)
+    {
+    }
 
     // Runs a PRTT that begins at `now`; returns its time.
     double run(double now, const fsbml_probe_t &probe)
@@ -84,10 +89,21 @@ public:
         if (std::uniform_real_distribution<double>(0.0, 1.0)(random_) < s_.wild) {
             time += s_.wild_ns;
         }
+        if (busy(now)) {
+            time += std::exponential_distribution<double>(1.0 / s_.busy_ns)(random_);
+        }
         return time;
     }
 
 private:
+    // Episodes of 20 ms are busy or not by chance, the same for all rails of a seed.
+    bool busy(double now) const
+    {
+        std::minstd_rand dice(static_cast<std::uint32_t>(now / 20e6) * 2654435761U + 1 + episodes_);
+        dice.discard(3);
+        return s_.busy > 0.0 && static_cast<double>(dice() % 1000) < 1000.0 * s_.busy;
+    }
+
     struct Direction {
         double free_at = 0.0; // when the next message can start
         double tokens = -1.0; // at `since`; below 0: full
@@ -115,6 +131,7 @@ private:
 
     Shape s_;
     std::mt19937_64 random_;
+    std::uint32_t episodes_;
     Direction there_;
     Direction back_;
 };

@@ -162,7 +162,7 @@ int fsbml_calib_next(fsbml_calib_t *c, uint64_t elapsed_ns, fsbml_probe_t *out) 
 int fsbml_calib_report(fsbml_calib_t *c, const fsbml_probe_t *probe, uint64_t prtt_ns) FSBML_NOEXCEPT;
 /** Takes a rail out of the plan, e.g. because a probe was not answered in time; `reason` ends up in the fit. */
 int fsbml_calib_fail(fsbml_calib_t *c, size_t rail, const char *reason) FSBML_NOEXCEPT;
-/** Evaluates one rail (thesis 3.2.3): median of each PRTT, line for g and G, then o, then L. */
+/** Evaluates one rail (thesis 3.2.3): lower quartile of each PRTT, line for g and G, then o, then L. */
 int fsbml_calib_fit(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *out) FSBML_NOEXCEPT;
 
 /* --------------------------------------------------- the table on the wire */

@@ -18,7 +18,8 @@ namespace fsbml
 namespace
 {
 
-constexpr std::size_t kFewSamples = 3; // below this a median protects from nothing
+constexpr std::size_t kFewSamples = 3; // below this little protects from a disturbed probe
+constexpr double kWorthARemark = 0.05; // intercept against the smallest size's gap
 constexpr double kLinesDiffer = 0.10;  // Theil-Sen against least squares
 
 // Adds a sentence to the reason; what does not fit is cut.
@@ -48,7 +49,7 @@ bool gap_of(const Samples &samples, const Samples::Cell &many, GapPoint &out)
         return false;
     }
     out.bytes = many.prtt.bytes;
-    out.gap_ns = (middle(many.times_ns) - middle(one->times_ns)) / (many.prtt.packets - 1.0);
+    out.gap_ns = (undisturbed(many.times_ns) - undisturbed(one->times_ns)) / (many.prtt.packets - 1.0);
     out.samples = std::min(many.times_ns.size(), one->times_ns.size());
     return true;
 }
@@ -169,13 +170,15 @@ bool fit_gaps(fsbml_fit_t &fit, const Samples &samples, const Samples &rough, do
         }
     }
     fit.params.g_ns = std::max(line.intercept, least);
-    if (line.intercept < 0.0) {
+    if (line.intercept < -kWorthARemark * chosen.front().gap_ns) {
         remark(fit, "g is that of small messages, the line gives %.1f us", line.intercept / 1e3);
     }
     return true;
 }
 
-// o, by equation 3.2.3.3; 0 <= o <= PRTT(1,0,s)/4, or else L would be negative (equation 3.2.2.1).
+// o, by equation 3.2.3.3. What PRTT(1,0,small) holds bounds it: 2 (o_s + L + o_r) (equation 3.2.2.1) leaves
+// no room for more than half of it, and where o_s takes more than a quarter, o_r is only what is left, so
+// that L is not negative.
 void fit_overhead(fsbml_fit_t &fit, const Samples &samples, const Samples::Cell &one)
 {
     const Samples::Cell *delayed = nullptr;
@@ -191,13 +194,12 @@ void fit_overhead(fsbml_fit_t &fit, const Samples &samples, const Samples::Cell 
         return;
     }
     const double o = p.gap_ns - static_cast<double>(delayed->prtt.delay_ns);
-    const double most = middle(one.times_ns) / 4.0;
-    const double used = std::clamp(o, 0.0, most);
-    if (o < 0.0 || o > most) {
-        remark(fit, "o set to %.2f us, measured %.2f", used / 1e3, o / 1e3);
+    const double one_way = undisturbed(one.times_ns) / 2.0;
+    fit.params.o_s_ns = std::clamp(o, 0.0, one_way);
+    fit.params.o_r_ns = std::min(fit.params.o_s_ns, one_way - fit.params.o_s_ns);
+    if (o < 0.0 || o > one_way) {
+        remark(fit, "o set to %.2f us, measured %.2f", fit.params.o_s_ns / 1e3, o / 1e3);
     }
-    fit.params.o_s_ns = used; // the benchmark does not tell the two ends apart (thesis 3.6)
-    fit.params.o_r_ns = used;
 }
 
 } // namespace
@@ -220,14 +222,9 @@ fsbml_fit_t fit_rail(const Samples &samples, const Samples &rough, std::uint32_t
         return fit;
     }
     fit_overhead(fit, samples, *one);
-    // Equation 3.2.3.1 at the small size, where G (s-1) is nothing or next to it and no shaper's burst hides
-    // it.
+    // Equation 3.2.3.1 at the small size. A shaper's burst hides its G (s-1): then nothing is left for L.
     const double rest = fit.params.o_s_ns + fit.params.o_r_ns + fit.params.G_ns_per_byte * (small - 1.0);
-    const double L = middle(one->times_ns) / 2.0 - rest;
-    fit.params.L_ns = std::max(0.0, L);
-    if (L < 0.0) {
-        remark(fit, "L set to 0, measured %.2f us", L / 1e3);
-    }
+    fit.params.L_ns = std::max(0.0, undisturbed(one->times_ns) / 2.0 - rest);
     fit.valid = valid(fit.params);
     if (!fit.valid) {
         fit.params = fsbml_loggp_t{};

@@ -142,6 +142,11 @@ void Pilot::learn_second(double time_ns) noexcept
 
 void Pilot::learn_third(double time_ns) noexcept
 {
+    if (time_ns - pace_.base_ns < telling_ns_) { // so the two before were disturbed
+        one_ns_ = time_ns;
+        climb();
+        return;
+    }
     const double added = (two_ns_ - time_ns) / bytes_;
     const double average = (two_ns_ - pace_.base_ns) / (3.0 * bytes_);
     pace_.per_byte_ns = std::max({added, average, kMinG});

@@ -288,11 +288,11 @@ double Calibration::expected_ns(const Rail &r, const Prtt &prtt) const
 {
     const Pace &pace = r.pilot.pace();
     if (const Samples::Cell *same = r.samples.find(prtt)) {
-        return middle(same->times_ns);
+        return undisturbed(same->times_ns);
     }
     const Samples::Cell *one = r.samples.find(Prtt{1, 0, prtt.bytes});
     if (nullptr != one && 0 == prtt.delay_ns) {
-        return middle(one->times_ns)
+        return undisturbed(one->times_ns)
                + (prtt.packets - 1.0) * (pace.small_gap_ns + prtt.bytes * pace.per_byte_ns);
     }
     return predict_ns(pace, prtt);

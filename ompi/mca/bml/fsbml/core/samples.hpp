@@ -25,12 +25,12 @@ struct Prtt { // n, d, s
     }
 };
 
-// What stands for a PRTT's samples: the median, of an even number the lower of the two in the middle.
-// Transmissions are only ever delayed (thesis 3.3.2), so of two samples the smaller is the one that nothing
-// disturbed.
-inline double middle(const std::vector<double> &times_ns)
+// What stands for a PRTT's samples: the lower quartile, of up to four samples the smallest. Transmissions are
+// only ever delayed (thesis 3.3.2), and with a handful of samples on a machine that does other things too
+// more than half of them can be: then the median, which the thesis takes, is one of the disturbed.
+inline double undisturbed(const std::vector<double> &times_ns)
 {
-    return times_ns.empty() ? median({}) : order_statistic(times_ns, (times_ns.size() - 1) / 2);
+    return times_ns.empty() ? median({}) : order_statistic(times_ns, (times_ns.size() - 1) / 4);
 }
 
 class Samples
