@@ -216,7 +216,8 @@ std::string sentence(const Results &results, const std::vector<std::string> &rai
     return whole + ".";
 }
 
-// The spread in the middle of all points: large where something else had the processor.
+// The spread that a quarter of all points exceeds: large where something else had the processor, which may be
+// only at times.
 double typical_spread(const Results &results)
 {
     std::vector<double> spreads;
@@ -227,7 +228,7 @@ double typical_spread(const Results &results)
             }
         }
     }
-    return spreads.empty() ? 0 : quantile(spreads, 0.5);
+    return spreads.empty() ? 0 : quantile(spreads, 0.75);
 }
 
 void print_rail_table(const std::string &name)
@@ -288,9 +289,10 @@ int summarise(const Options &options)
     }
     std::printf("\n%s\n", sentence(results, rails).c_str());
     if (double spread = typical_spread(results); spread > 0.1) {
-        std::printf("Beware: the launches differ by %.0f %% in the middle of all points; was the machine "
-                    "busy with something else?\n",
-                    spread * 100);
+        std::printf(
+            "Beware: at a quarter of all points the launches differ by more than %.0f %%; was the machine "
+            "busy with something else?\n",
+            spread * 100);
     }
     if (!options.json.empty()) {
         std::ofstream out(options.json);
