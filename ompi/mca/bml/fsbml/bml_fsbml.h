@@ -184,6 +184,15 @@ void fsbml_params_agreed(char *buf, size_t len);
 /* bml_fsbml.c: the BML module */
 void fsbml_module_construct(void);
 
+/* bml_fsbml_procs.c: its interface for processes */
+int fsbml_add_proc(struct ompi_proc_t *proc);
+int fsbml_add_procs(size_t n, struct ompi_proc_t **procs, struct opal_bitmap_t *reachable);
+int fsbml_del_procs(size_t n, struct ompi_proc_t **procs);
+/** What a BTL can really do: its flags, less what it lacks a function for. */
+uint32_t fsbml_btl_flags(const mca_btl_base_module_t *btl);
+/** Registers a BTL's progress function; at low priority while no peer uses the BTL. */
+void fsbml_progress_start(mca_btl_base_module_t *btl, bool in_use);
+
 /* bml_fsbml_rails.c: from BTL modules to rails and groups */
 int fsbml_rails_setup(void);
 void fsbml_rails_teardown(void);
@@ -226,11 +235,19 @@ void fsbml_proof_forget(mca_bml_fsbml_endpoint_t *ep);
 bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char *why);
 /** A probe could not be delivered: the path that it was for, if it is not proved, has failed. */
 void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
+/** Looks after an endpoint in the progress function: something is to be proved, told, or sent. */
+void fsbml_proof_watch(mca_bml_fsbml_endpoint_t *ep);
+
+/* bml_fsbml_held.c: what is sent before a path is live */
 /** Keeps a descriptor until a path is live. */
-int fsbml_proof_hold(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
-                     mca_btl_base_tag_t tag);
+int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
+                   mca_btl_base_tag_t tag);
 /** Sends what is held, if a path is live. */
-void fsbml_proof_release_held(mca_bml_fsbml_endpoint_t *ep);
+void fsbml_held_release(mca_bml_fsbml_endpoint_t *ep);
+/** Completes all of it with an error. */
+void fsbml_held_fail(mca_bml_fsbml_endpoint_t *ep);
+/** Frees it, at the end. */
+void fsbml_held_drop(mca_bml_fsbml_endpoint_t *ep);
 
 /* bml_fsbml_calibrate.c: the measuring pair runs the PRTT benchmark */
 void fsbml_calibrate(void);

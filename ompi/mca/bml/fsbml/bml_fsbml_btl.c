@@ -92,7 +92,7 @@ static int pseudo_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     mca_bml_fsbml_path_t *path = fsbml_hooks_path(ep, des);
     if (OPAL_UNLIKELY(0 == (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail)))) {
-        return fsbml_proof_hold(ep, des, path->rail, tag);
+        return fsbml_held_add(ep, des, path->rail, tag);
     }
     return fsbml_btl_send_on(ep, path, des, tag);
 }

@@ -15,8 +15,6 @@
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/show_help.h"
 
-OBJ_CLASS_INSTANCE(mca_bml_fsbml_held_t, opal_list_item_t, NULL, NULL);
-
 static opal_mutex_t list_lock = OPAL_MUTEX_STATIC_INIT;
 static mca_bml_fsbml_endpoint_t *proving; /* endpoints with paths to be proved, or with something held */
 static bool running;                      /* progress() is registered */
@@ -24,7 +22,7 @@ static opal_mutex_t work_lock = OPAL_MUTEX_STATIC_INIT; /* an endpoint under pro
 
 static int progress(void);
 
-static void watch(mca_bml_fsbml_endpoint_t *ep)
+void fsbml_proof_watch(mca_bml_fsbml_endpoint_t *ep)
 {
     opal_mutex_lock(&list_lock);
     if (!ep->proving) {
@@ -99,7 +97,7 @@ static void open_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
         ep->first_live_ns = fsbml_now_ns();
         opal_mutex_unlock(&ep->lock);
     }
-    fsbml_proof_release_held(ep);
+    fsbml_held_release(ep);
 }
 
 /* Takes a path out of use; it is reported if it has not come back after the time-out: a connection that failed from
@@ -165,7 +163,7 @@ void fsbml_proof_start_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
     } else if (OMPI_SUCCESS != rc) {
         close_path(ep, path, "its BTL refuses to send");
     }
-    watch(ep);
+    fsbml_proof_watch(ep);
 }
 
 void fsbml_proof_start(mca_bml_fsbml_endpoint_t *ep)
@@ -200,7 +198,7 @@ bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char 
                 return false;
             }
             close_path(ep, &ep->path[i], why);
-            watch(ep); /* what is held must go elsewhere, but not from within a BTL's error callback */
+            fsbml_proof_watch(ep); /* what is held must go elsewhere, but not from within a BTL's error callback */
             return true;
         }
     }
@@ -260,133 +258,6 @@ void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *pack
             opal_mutex_unlock(&ep->lock);
         }
         open_path(ep, &ep->path[i]);
-    }
-}
-
-/* ------------------------------------------------------------------- holding */
-
-int fsbml_proof_hold(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
-                     mca_btl_base_tag_t tag)
-{
-    mca_bml_fsbml_held_t *held = OBJ_NEW(mca_bml_fsbml_held_t);
-    if (NULL == held) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    held->des = des;
-    held->rail = rail;
-    held->tag = tag;
-    opal_mutex_lock(&ep->lock);
-    opal_list_append(&ep->held, &held->super);
-    atomic_fetch_add(&ep->n_held, 1);
-    opal_mutex_unlock(&ep->lock);
-    /* Sent from the progress function, or by the answer: the PML expects no completion before this call returns. */
-    watch(ep);
-    return OMPI_SUCCESS;
-}
-
-/* Gives the PML's message to another rail: a descriptor works only with the BTL that made it. */
-static mca_btl_base_descriptor_t *move(mca_btl_base_descriptor_t *des, const mca_bml_fsbml_path_t *from,
-                                       mca_bml_fsbml_path_t *to)
-{
-    mca_btl_base_module_t *old = from->super.btl, *btl = to->super.btl;
-    size_t bytes = fsbml_des_bytes(des), at = 0;
-    mca_btl_base_descriptor_t *moved
-        = btl->btl_alloc(btl, to->super.btl_endpoint, MCA_BTL_NO_ORDER, bytes,
-                         (des->des_flags & ~FSBML_DES_MASK) | fsbml_des_tag(to->rail));
-    if (NULL == moved) {
-        return NULL;
-    }
-    for (size_t i = 0; i < des->des_segment_count; ++i) {
-        memcpy((char *) moved->des_segments[0].seg_addr.pval + at, des->des_segments[i].seg_addr.pval,
-               des->des_segments[i].seg_len);
-        at += des->des_segments[i].seg_len;
-    }
-    moved->des_cbfunc = des->des_cbfunc;
-    moved->des_cbdata = des->des_cbdata;
-    fsbml_hooks_bind(moved, to);
-    old->btl_free(old, des);
-    return moved;
-}
-
-static void fail(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held)
-{
-    mca_btl_base_descriptor_t *des = held->des;
-    mca_btl_base_module_t *btl = fsbml_path(ep, held->rail)->super.btl;
-    uint32_t flags = des->des_flags;
-    des->des_context = ep->bml_btl;
-    if (NULL != des->des_cbfunc) {
-        des->des_cbfunc(NULL, (struct mca_btl_base_endpoint_t *) ep, des, OMPI_ERR_UNREACH);
-    }
-    if (flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) {
-        btl->btl_free(btl, des);
-    }
-}
-
-/* Returns false if it must be tried again later. */
-static bool send_held(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, uint32_t live)
-{
-    mca_bml_fsbml_path_t *path = fsbml_path(ep, held->rail);
-    if (0 == (live & fsbml_bit(held->rail))) {
-        int rail = fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), fsbml_des_bytes(held->des), live);
-        mca_bml_fsbml_path_t *to = fsbml_path(ep, (uint32_t) rail);
-        mca_btl_base_descriptor_t *moved = move(held->des, path, to);
-        if (NULL == moved) {
-            return false;
-        }
-        held->des = moved;
-        held->rail = to->rail;
-        path = to;
-    }
-    mca_btl_base_descriptor_t *des = held->des;
-    uint32_t flags = des->des_flags;
-    mca_btl_base_completion_fn_t fn = des->des_cbfunc;
-    /* The PML was told that the completion will come: it must, also where the BTL could do without. */
-    des->des_flags |= MCA_BTL_DES_SEND_ALWAYS_CALLBACK;
-    int rc = fsbml_btl_send_on(ep, path, des, held->tag);
-    if (rc < 0 && OMPI_ERR_RESOURCE_BUSY != rc) {
-        des->des_flags = flags;
-        des->des_cbfunc = fn;
-        return false;
-    }
-    return true;
-}
-
-static mca_bml_fsbml_held_t *take_held(mca_bml_fsbml_endpoint_t *ep)
-{
-    opal_mutex_lock(&ep->lock);
-    mca_bml_fsbml_held_t *held = (mca_bml_fsbml_held_t *) opal_list_remove_first(&ep->held);
-    opal_mutex_unlock(&ep->lock);
-    return held;
-}
-
-void fsbml_proof_release_held(mca_bml_fsbml_endpoint_t *ep)
-{
-    /* As many as there are now: what the PML sends from a completion is not held any more. */
-    for (uint32_t n = atomic_load(&ep->n_held); n > 0; --n) {
-        uint32_t live = atomic_load(&ep->live);
-        mca_bml_fsbml_held_t *held = 0 != live ? take_held(ep) : NULL;
-        if (NULL == held) {
-            return;
-        }
-        if (!send_held(ep, held, live)) {
-            opal_mutex_lock(&ep->lock);
-            opal_list_prepend(&ep->held, &held->super);
-            opal_mutex_unlock(&ep->lock);
-            watch(ep);
-            return;
-        }
-        atomic_fetch_sub(&ep->n_held, 1);
-        OBJ_RELEASE(held);
-    }
-}
-
-static void fail_held(mca_bml_fsbml_endpoint_t *ep)
-{
-    mca_bml_fsbml_held_t *held;
-    while (NULL != (held = take_held(ep))) {
-        atomic_fetch_sub(&ep->n_held, 1);
-        fail(ep, held);
-        OBJ_RELEASE(held);
     }
 }
 
@@ -453,7 +324,7 @@ static void no_way(mca_bml_fsbml_endpoint_t *ep)
     opal_show_help(FSBML_HELP, "no rail answers", true, fsbml_node_name(), OMPI_NAME_PRINT(&ep->proc->super.proc_name),
                    peer);
     free(peer);
-    fail_held(ep);
+    fsbml_held_fail(ep);
     if (NULL != mca_bml_fsbml.error_cb) {
         mca_bml_fsbml.error_cb(&ep->group->pseudo, MCA_BTL_ERROR_FLAGS_FATAL, &ep->proc->super, "no rail answers");
     }
@@ -491,7 +362,7 @@ static void look_after(uint64_t now)
             }
             continue;
         }
-        fsbml_proof_release_held(ep[i]);
+        fsbml_held_release(ep[i]);
         if (settled && live == possible && 0 == atomic_load(&ep[i]->n_held)) {
             unwatch(ep[i]);
         }
@@ -524,14 +395,5 @@ void fsbml_proof_forget(mca_bml_fsbml_endpoint_t *ep)
     opal_mutex_lock(&work_lock);
     unwatch(ep);
     opal_mutex_unlock(&work_lock);
-    opal_mutex_lock(&ep->lock);
-    opal_list_item_t *item;
-    while (NULL != (item = opal_list_remove_first(&ep->held))) {
-        mca_bml_fsbml_held_t *held = (mca_bml_fsbml_held_t *) item;
-        mca_btl_base_module_t *btl = fsbml_path(ep, held->rail)->super.btl;
-        btl->btl_free(btl, held->des);
-        OBJ_RELEASE(held);
-    }
-    atomic_store(&ep->n_held, 0);
-    opal_mutex_unlock(&ep->lock);
+    fsbml_held_drop(ep);
 }

@@ -1,0 +1,149 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* What the PML sends before a path to its peer is proved: kept, and given to the first rail that is. */
+
+#include "bml_fsbml_hooks.h"
+
+OBJ_CLASS_INSTANCE(mca_bml_fsbml_held_t, opal_list_item_t, NULL, NULL);
+
+int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
+                     mca_btl_base_tag_t tag)
+{
+    mca_bml_fsbml_held_t *held = OBJ_NEW(mca_bml_fsbml_held_t);
+    if (NULL == held) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    held->des = des;
+    held->rail = rail;
+    held->tag = tag;
+    opal_mutex_lock(&ep->lock);
+    opal_list_append(&ep->held, &held->super);
+    atomic_fetch_add(&ep->n_held, 1);
+    opal_mutex_unlock(&ep->lock);
+    /* Sent from the progress function, or by the answer: the PML expects no completion before this call returns. */
+    fsbml_proof_watch(ep);
+    return OMPI_SUCCESS;
+}
+
+/* Gives the PML's message to another rail: a descriptor works only with the BTL that made it. */
+static mca_btl_base_descriptor_t *move(mca_btl_base_descriptor_t *des, const mca_bml_fsbml_path_t *from,
+                                       mca_bml_fsbml_path_t *to)
+{
+    mca_btl_base_module_t *old = from->super.btl, *btl = to->super.btl;
+    size_t bytes = fsbml_des_bytes(des), at = 0;
+    mca_btl_base_descriptor_t *moved
+        = btl->btl_alloc(btl, to->super.btl_endpoint, MCA_BTL_NO_ORDER, bytes,
+                         (des->des_flags & ~FSBML_DES_MASK) | fsbml_des_tag(to->rail));
+    if (NULL == moved) {
+        return NULL;
+    }
+    for (size_t i = 0; i < des->des_segment_count; ++i) {
+        memcpy((char *) moved->des_segments[0].seg_addr.pval + at, des->des_segments[i].seg_addr.pval,
+               des->des_segments[i].seg_len);
+        at += des->des_segments[i].seg_len;
+    }
+    moved->des_cbfunc = des->des_cbfunc;
+    moved->des_cbdata = des->des_cbdata;
+    fsbml_hooks_bind(moved, to);
+    old->btl_free(old, des);
+    return moved;
+}
+
+static void fail(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held)
+{
+    mca_btl_base_descriptor_t *des = held->des;
+    mca_btl_base_module_t *btl = fsbml_path(ep, held->rail)->super.btl;
+    uint32_t flags = des->des_flags;
+    des->des_context = ep->bml_btl;
+    if (NULL != des->des_cbfunc) {
+        des->des_cbfunc(NULL, (struct mca_btl_base_endpoint_t *) ep, des, OMPI_ERR_UNREACH);
+    }
+    if (flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) {
+        btl->btl_free(btl, des);
+    }
+}
+
+/* Returns false if it must be tried again later. */
+static bool send_held(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, uint32_t live)
+{
+    mca_bml_fsbml_path_t *path = fsbml_path(ep, held->rail);
+    if (0 == (live & fsbml_bit(held->rail))) {
+        int rail = fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), fsbml_des_bytes(held->des), live);
+        mca_bml_fsbml_path_t *to = fsbml_path(ep, (uint32_t) rail);
+        mca_btl_base_descriptor_t *moved = move(held->des, path, to);
+        if (NULL == moved) {
+            return false;
+        }
+        held->des = moved;
+        held->rail = to->rail;
+        path = to;
+    }
+    mca_btl_base_descriptor_t *des = held->des;
+    uint32_t flags = des->des_flags;
+    mca_btl_base_completion_fn_t fn = des->des_cbfunc;
+    /* The PML was told that the completion will come: it must, also where the BTL could do without. */
+    des->des_flags |= MCA_BTL_DES_SEND_ALWAYS_CALLBACK;
+    int rc = fsbml_btl_send_on(ep, path, des, held->tag);
+    if (rc < 0 && OMPI_ERR_RESOURCE_BUSY != rc) {
+        des->des_flags = flags;
+        des->des_cbfunc = fn;
+        return false;
+    }
+    return true;
+}
+
+static mca_bml_fsbml_held_t *take_held(mca_bml_fsbml_endpoint_t *ep)
+{
+    opal_mutex_lock(&ep->lock);
+    mca_bml_fsbml_held_t *held = (mca_bml_fsbml_held_t *) opal_list_remove_first(&ep->held);
+    opal_mutex_unlock(&ep->lock);
+    return held;
+}
+
+void fsbml_held_release(mca_bml_fsbml_endpoint_t *ep)
+{
+    /* As many as there are now: what the PML sends from a completion is not held any more. */
+    for (uint32_t n = atomic_load(&ep->n_held); n > 0; --n) {
+        uint32_t live = atomic_load(&ep->live);
+        mca_bml_fsbml_held_t *held = 0 != live ? take_held(ep) : NULL;
+        if (NULL == held) {
+            return;
+        }
+        if (!send_held(ep, held, live)) {
+            opal_mutex_lock(&ep->lock);
+            opal_list_prepend(&ep->held, &held->super);
+            opal_mutex_unlock(&ep->lock);
+            fsbml_proof_watch(ep);
+            return;
+        }
+        atomic_fetch_sub(&ep->n_held, 1);
+        OBJ_RELEASE(held);
+    }
+}
+
+void fsbml_held_fail(mca_bml_fsbml_endpoint_t *ep)
+{
+    mca_bml_fsbml_held_t *held;
+    while (NULL != (held = take_held(ep))) {
+        atomic_fetch_sub(&ep->n_held, 1);
+        fail(ep, held);
+        OBJ_RELEASE(held);
+    }
+}
+
+void fsbml_held_drop(mca_bml_fsbml_endpoint_t *ep)
+{
+    opal_list_item_t *item;
+    opal_mutex_lock(&ep->lock);
+    while (NULL != (item = opal_list_remove_first(&ep->held))) {
+        mca_bml_fsbml_held_t *held = (mca_bml_fsbml_held_t *) item;
+        mca_btl_base_module_t *btl = fsbml_path(ep, held->rail)->super.btl;
+        btl->btl_free(btl, held->des);
+        OBJ_RELEASE(held);
+    }
+    atomic_store(&ep->n_held, 0);
+    opal_mutex_unlock(&ep->lock);
+}
