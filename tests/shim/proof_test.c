@@ -188,6 +188,28 @@ static void an_undelivered_probe_closes_its_path(void)
     world_down(2);
 }
 
+static int refuse_at_once(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, mca_btl_base_descriptor_t *des,
+                          mca_btl_base_tag_t tag)
+{
+    (void) tag;
+    des->des_cbfunc(btl, ep, des, OMPI_ERR_UNREACH);
+    fake_free(btl, des);
+    return OMPI_ERR_UNREACH;
+}
+
+/* A connection that is refused at once: completed, freed and refused in one call; it must not be freed again. */
+static void a_probe_refused_at_once_is_freed_once(void)
+{
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    fake[1].super.btl_send = refuse_at_once;
+    world_up(2);
+    (void) peer_up();
+    CHECK(1 == fsbml_endpoint_of_proc(peer)->possible);
+    CHECK(1 == fake[1].n_alloc && 1 == fake[1].n_free);
+    world_down(2);
+}
+
 /* Connections that failed from here come up from the peer's side: it asks, so the path is asked again, and is good. */
 static void a_peer_that_gets_through_revives_its_path(void)
 {
@@ -303,6 +325,7 @@ int main(void)
         errors_reach_the_pml_only_from_live_rails,
         without_any_rail_the_messages_fail,
         an_undelivered_probe_closes_its_path,
+        a_probe_refused_at_once_is_freed_once,
         a_peer_that_gets_through_revives_its_path,
         held_messages_survive_a_busy_rail,
         a_btl_that_drops_flags_is_left_out,

@@ -15,11 +15,17 @@ _Static_assert(FSBML_PACKET_HEADER == N_WORDS * sizeof(uint32_t), "the header is
 
 static const uint32_t magic = 0x01425346; /* "FSB", version 1 */
 
+/* The descriptor that this thread is giving to a BTL. A connection that is refused at once can complete it with an error
+ * (and so free it) before btl_send returns an error as well. */
+static _Thread_local const mca_btl_base_descriptor_t *in_hand;
+
 static void sent(struct mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                  struct mca_btl_base_descriptor_t *des, int status)
 {
     /* Not every BTL also reports a failed connection by its error callback; tcp of 4.1 does not. */
-    (void) des;
+    if (in_hand == des) {
+        in_hand = NULL;
+    }
     if (OPAL_SUCCESS != status) {
         fsbml_proof_lost(btl, endpoint);
     }
@@ -62,9 +68,14 @@ int fsbml_packet_send(const mca_bml_base_btl_t *entry, const fsbml_packet_t *pac
     des->des_cbfunc = sent;
     des->des_cbdata = NULL;
     des->des_context = NULL;
+    in_hand = des;
     int rc = btl->btl_send(btl, entry->btl_endpoint, des, FSBML_TAG_PROBE);
+    const bool still_ours = in_hand == des;
+    in_hand = NULL;
     if (rc < 0 && OMPI_ERR_RESOURCE_BUSY != rc) {
-        btl->btl_free(btl, des);
+        if (still_ours) {
+            btl->btl_free(btl, des);
+        }
         return rc;
     }
     return OMPI_SUCCESS;

@@ -53,13 +53,21 @@ int fsbml_hello_publish(void)
 
 int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello)
 {
+    /* Who has none is asked for twice in a row, and the wait is long: remember the last one. */
+    static _Thread_local ompi_process_name_t silent;
+    static _Thread_local uint32_t silent_in; /* life of MPI, 0: nobody was */
     char key[64];
     void *record = NULL;
     size_t len = 0;
+    if (mca_bml_fsbml.epoch == silent_in && silent.jobid == peer->jobid && silent.vpid == peer->vpid) {
+        return -ENOENT;
+    }
     make_key(key, sizeof(key), "hello");
     /* nearly always there since the modex; processes of other jobs must be asked for */
     if (OMPI_SUCCESS != fsbml_kvs_get(peer, key, FSBML_KVS_HERE, &record, &len)
         && OMPI_SUCCESS != fsbml_kvs_get(peer, key, FSBML_KVS_WAIT, &record, &len)) {
+        silent = *peer;
+        silent_in = mca_bml_fsbml.epoch;
         return -ENOENT;
     }
     int rc = fsbml_hello_unpack(hello, record, len);
