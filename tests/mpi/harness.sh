@@ -159,6 +159,8 @@ harness_job() {
     harness_status=0
     timeout -k 20 "$limit" "$FSBML_TOP/fsbml" cluster run --name "$harness_cluster" "${harness_which[@]}" -n "$ranks" -- "$@" \
         >"$harness_stdout" 2>"$harness_stderr" </dev/null || harness_status=$?
+    # PRRTE writes the zero byte at the end of some of its lines.
+    sed -i 's/\x00//g' "$harness_stdout" "$harness_stderr"
     harness_seconds=$(awk -v us=$((${EPOCHREALTIME/[.,]/} - start)) 'BEGIN { printf "%.1f", us / 1e6 }')
 }
 
