@@ -228,7 +228,14 @@ void fsbml_table_want(void)
             snprintf(table->reason, sizeof(table->reason), "no two processes share two rails");
         } else {
             ompi_process_name_t leader = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = pair[0]};
+            /* The run-time of 4.1 sometimes says at once that there is no such key, and has it a moment later. */
+            const struct timespec moment = {.tv_nsec = 20000000};
             int rc = fsbml_kvs_get(&leader, key, FSBML_KVS_WAIT, &record, &len);
+            for (int i = 0; OMPI_SUCCESS != rc && i < 50; ++i) {
+                (void) nanosleep(&moment, NULL);
+                rc = fsbml_kvs_get(&leader, key, FSBML_KVS_WAIT, &record, &len);
+                FSBML_VERBOSE(FSBML_V_RAILS, "asked again for the table: %s", OMPI_SUCCESS == rc ? "here" : "not yet");
+            }
             if (OMPI_SUCCESS == rc && 0 != fsbml_table_unpack(table, record, len)) {
                 opal_show_help(FSBML_HELP, "malformed record", true, "table", OMPI_NAME_PRINT(&leader));
                 rc = OMPI_ERROR;
