@@ -70,6 +70,16 @@ void fsbml_log_set(fsbml_log_fn_t fn, void *context, int max_level) noexcept
 
 // ------------------------------------------------------------------ model
 
+bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes, uint64_t prtt_1_ns,
+                        uint64_t prtt_n_ns, double tolerance) noexcept {
+    if (fit == nullptr || !fit->valid || packets < 2 || bytes < 1 || prtt_n_ns <= prtt_1_ns) {
+        return false;
+    }
+    const double measured = static_cast<double>(prtt_n_ns - prtt_1_ns) / static_cast<double>(packets - 1);
+    const double predicted = fit->params.g_ns + fit->params.G_ns_per_byte * static_cast<double>(bytes - 1);
+    return predicted >= measured * (1 - tolerance) && predicted <= measured * (1 + tolerance);
+}
+
 bool fsbml_loggp_valid(const fsbml_loggp_t *p) noexcept
 {
     return nullptr != p && fsbml::valid(*p);

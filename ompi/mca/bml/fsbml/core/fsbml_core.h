@@ -165,6 +165,13 @@ int fsbml_calib_fail(fsbml_calib_t *c, size_t rail, const char *reason) FSBML_NO
 /** Evaluates one rail (thesis 3.2.3): lower quartile of each PRTT, line for g and G, then o, then L. */
 int fsbml_calib_fit(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *out) FSBML_NOEXCEPT;
 
+/**
+ * Whether a fit predicts probes that it was not made from: (PRTT(n,0,s) - PRTT(1,0,s)) / (n-1) = g + G (s-1) (thesis
+ * 3.2.3.2) within `tolerance` (0.25: a quarter). The times are in ns, n >= 2.
+ */
+bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes, uint64_t prtt_1_ns, uint64_t prtt_n_ns,
+                        double tolerance) FSBML_NOEXCEPT;
+
 /* --------------------------------------------------- the table on the wire */
 
 /** One rail of the table that the measuring pair gives to all processes. */
