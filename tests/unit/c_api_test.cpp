@@ -42,6 +42,24 @@ static_assert(std::is_trivial<fsbml_hello_t>::value && std::is_standard_layout<f
               "plain data");
 
 // A scheduler has 1 to 32 rails and a policy that exists.
+// A fit is held against probes that it was not made from: the exact ones agree, those a third off do not, nor nonsense.
+TEST(FitApi, PredictsOtherProbes)
+{
+    fsbml_fit_t fit{};
+    fit.valid = true;
+    fit.params = {0, 4000, 4000, 5000, 40};
+    const std::uint64_t one = 340000, step = 5000 + 40 * 8191; // ns, at 8192 bytes
+    EXPECT_TRUE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step, 0.01));
+    EXPECT_TRUE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step * 12 / 10, 0.25));
+    EXPECT_FALSE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step * 2 / 3, 0.25));
+    EXPECT_FALSE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step * 4 / 3, 0.24));
+    EXPECT_FALSE(fsbml_fit_predicts(&fit, 4, 8192, one, one, 0.25));
+    EXPECT_FALSE(fsbml_fit_predicts(&fit, 1, 8192, one, one + step, 0.25));
+    EXPECT_FALSE(fsbml_fit_predicts(nullptr, 4, 8192, one, one + 3 * step, 0.25));
+    fit.valid = false;
+    EXPECT_FALSE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step, 0.25));
+}
+
 TEST(SchedApi, Create)
 {
     for (const std::size_t n : {std::size_t{0}, std::size_t{33}, ~std::size_t{0}}) {
