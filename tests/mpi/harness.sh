@@ -140,6 +140,12 @@ harness_cluster_up() {
     harness_shape="$nodes $*"
     mapfile -t harness_nodes < <("$FSBML_TOP/fsbml" cluster status --name "$harness_cluster" | awk '$1 ~ /^node[0-9]+$/ { print $2 }')
     [ "${#harness_nodes[@]}" -eq "$nodes" ] || die "the cluster has ${#harness_nodes[@]} nodes instead of $nodes."
+    # No TIME_WAIT: it keeps ports busy, and in its second life (sessions) the tcp BTL, which never asks to reuse a port,
+    # would listen on another one than PMIx still tells the peers.
+    local node
+    for node in "${harness_nodes[@]}"; do
+        nsenter --net="/run/netns/$node" sh -c 'echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets'
+    done
 }
 
 harness_cluster_down() {
