@@ -44,7 +44,7 @@ static void limits_and_flags_hold_on_every_rail(void)
     CHECK(MCA_BTL_FLAGS_SEND & p->btl_flags);
     CHECK(0 == (p->btl_flags & (MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_PUT)));
     CHECK(MCA_BTL_FLAGS_NEED_CSUM & p->btl_flags);
-    CHECK(NULL == p->btl_sendi && NULL == p->btl_put && NULL == p->btl_get);
+    CHECK(NULL == p->btl_put && NULL == p->btl_get);
     world_down(2);
 }
 
@@ -140,30 +140,52 @@ static void prepared_fragments_are_charged_by_their_bytes(void)
     world_down(2);
 }
 
-/* Immediate sends: by the chosen rail if it can, else it gives a descriptor of that rail. */
-static void sendi_is_used_where_the_chosen_rail_has_it(void)
+/* Immediate sends: by the chosen rail's own if it has one, else by a copy. */
+static void sendi_goes_by_the_chosen_rail(void)
 {
-    char header[16] = "";
+    char header[16] = "header", payload[100] = "payload";
+    opal_datatype_t type = {.true_lb = 0};
+    opal_convertor_t convertor = {.flags = CONVERTOR_NO_OP, .local_size = sizeof(payload), .pDesc = &type};
+    convertor.pBaseBuf = (unsigned char *) payload;
     two_rails();
     fake[0].super.btl_sendi = fake_sendi;
     world_up(2);
     mca_bml_base_btl_t *bml_btl = eager(peer_up());
-    CHECK(NULL != bml_btl->btl->btl_sendi);
-    all_live(2);
     mca_btl_base_descriptor_t *des = NULL;
-    CHECK(OMPI_SUCCESS == mca_bml_base_sendi(bml_btl, NULL, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
+    /* nothing is proved yet: the PML must keep the message in a request */
+    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, NULL));
+    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
+    CHECK(NULL != des && 0 == fake[0].n_sendi && 0 == fake[0].n_sent);
+    mca_bml_base_free(bml_btl, des);
+    all_live(2);
+    CHECK(OMPI_SUCCESS == mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
     CHECK(1 == fake[0].n_sendi && NULL == des);
     fake[0].refuses = true;
-    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, NULL, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
+    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
     CHECK(NULL != des);
     mca_bml_base_free(bml_btl, des);
     fake[0].refuses = false;
     /* the fast rail is busy for long: the other has no sendi */
     fsbml_sched_charge(mca_bml_fsbml.sched, 0, fsbml_now_ns(), 100000000);
-    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, NULL, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
-    CHECK(NULL != des && 1 == fake[0].n_sendi && 1 == fsbml_des_rail(des));
+    const uint64_t idle = fsbml_sched_backlog(mca_bml_fsbml.sched, 1, fsbml_now_ns());
+    CHECK(OMPI_SUCCESS == mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
+    CHECK(NULL == des && 1 == fake[0].n_sendi && 1 == fake[1].n_sent && 116 == fake[1].bytes);
+    CHECK(fsbml_sched_backlog(mca_bml_fsbml.sched, 1, fsbml_now_ns()) > idle);
+    const fake_des_t *sent = fake[1].queue[fake[1].n_queue - 1].des;
+    CHECK(0 == memcmp(sent->segment[0].seg_addr.pval, header, 16));
+    CHECK(0 == memcmp((char *) sent->segment[0].seg_addr.pval + 16, payload, 100));
+    CHECK(MCA_BTL_DES_FLAGS_BTL_OWNERSHIP & sent->super.des_flags);
+    /* a refusal charges nothing, leaks nothing, and gives the descriptor as it was asked for */
+    fake[1].refuses = true;
+    const uint64_t before = fsbml_sched_backlog(mca_bml_fsbml.sched, 0, 0);
+    const int freed = fake[1].n_free;
+    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, NULL, header, 16, 0, MCA_BTL_NO_ORDER, 0, TAG, NULL));
+    CHECK(freed + 1 == fake[1].n_free);
+    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, NULL, header, 16, 0, MCA_BTL_NO_ORDER, 0, TAG, &des));
+    CHECK(NULL != des && 1 == fsbml_des_rail(des) && 0 == (MCA_BTL_DES_FLAGS_BTL_OWNERSHIP & des->des_flags));
+    CHECK(before == fsbml_sched_backlog(mca_bml_fsbml.sched, 0, 0) && 1 == fake[1].n_sent);
     mca_bml_base_free(bml_btl, des);
-    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, NULL, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, NULL));
+    fake_complete(&fake[1], OPAL_SUCCESS);
     world_down(2);
 }
 
@@ -277,7 +299,7 @@ int main(void)
         completions_name_the_pseudo_btl,
         a_refused_send_changes_nothing,
         prepared_fragments_are_charged_by_their_bytes,
-        sendi_is_used_where_the_chosen_rail_has_it,
+        sendi_goes_by_the_chosen_rail,
         receive_callbacks_name_the_pseudo_btl,
         rdma_lists_hold_real_btls,
         a_rail_can_leave_and_return,

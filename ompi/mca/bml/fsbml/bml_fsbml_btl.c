@@ -9,7 +9,7 @@
 #include "bml_fsbml_hooks.h"
 
 /* Cost of a choice on a peer's single path is one comparison. */
-static inline mca_bml_fsbml_path_t *choose(mca_bml_fsbml_endpoint_t *ep, size_t bytes)
+static inline mca_bml_fsbml_path_t *choose_at(mca_bml_fsbml_endpoint_t *ep, uint64_t now, size_t bytes)
 {
     uint32_t rails = atomic_load_explicit(&ep->live, memory_order_relaxed);
     if (OPAL_UNLIKELY(0 == rails)) {
@@ -20,7 +20,12 @@ static inline mca_bml_fsbml_path_t *choose(mca_bml_fsbml_endpoint_t *ep, size_t 
         /* no rail at all: the message is held until one comes back, or fails with all others */
         return 0 != rails ? fsbml_path(ep, (uint32_t) __builtin_ctz(rails)) : &ep->path[0];
     }
-    return fsbml_path(ep, (uint32_t) fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), bytes, rails));
+    return fsbml_path(ep, (uint32_t) fsbml_sched_choose(mca_bml_fsbml.sched, now, bytes, rails));
+}
+
+static inline mca_bml_fsbml_path_t *choose(mca_bml_fsbml_endpoint_t *ep, size_t bytes)
+{
+    return choose_at(ep, fsbml_now_ns(), bytes);
 }
 
 static mca_btl_base_descriptor_t *pseudo_alloc(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -97,38 +102,81 @@ static int pseudo_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
     return fsbml_btl_send_on(ep, path, des, tag);
 }
 
-/* Only in use if a rail of the group has an immediate send. */
+static void nothing_to_complete(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                                mca_btl_base_descriptor_t *des, int status)
+{
+    (void) btl;
+    (void) endpoint;
+    (void) des;
+    (void) status;
+}
+
+/* An immediate send for a rail that has none: header and payload are copied, so the PML needs no request. */
+static int send_copied(const mca_bml_fsbml_path_t *path, struct opal_convertor_t *convertor, const void *header,
+                       size_t header_size, size_t payload_size, mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
+{
+    mca_btl_base_module_t *real = path->super.btl;
+    unsigned char *at = des->des_segments[0].seg_addr.pval;
+    if (header_size > 0) {
+        memcpy(at, header, header_size);
+    }
+    if (payload_size > 0) {
+        struct iovec iov = {.iov_base = at + header_size, .iov_len = payload_size};
+        uint32_t n = 1;
+        size_t packed = payload_size;
+        (void) opal_convertor_pack(convertor, &iov, &n, &packed);
+    }
+    des->des_segments[0].seg_len = header_size + payload_size;
+    des->des_cbfunc = nothing_to_complete;
+    des->des_cbdata = NULL;
+    const uint32_t flags = des->des_flags;
+    des->des_flags |= MCA_BTL_DES_FLAGS_BTL_OWNERSHIP;
+    int rc = real->btl_send(real, path->super.btl_endpoint, des, tag);
+    if (OPAL_UNLIKELY(rc < 0 && OMPI_ERR_RESOURCE_BUSY != rc)) {
+        des->des_flags = flags;
+    }
+    return rc;
+}
+
 static int pseudo_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                         struct opal_convertor_t *convertor, void *header, size_t header_size, size_t payload_size,
                         uint8_t order, uint32_t flags, mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
 {
     (void) btl;
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
-    mca_bml_fsbml_path_t *path = choose(ep, header_size + payload_size);
-    if (NULL != descriptor) {
-        *descriptor = NULL;
-    }
+    const size_t bytes = header_size + payload_size;
+    const uint64_t now = fsbml_now_ns();
+    mca_bml_fsbml_path_t *path = choose_at(ep, now, bytes);
+    const bool live = 0 != (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail));
     mca_btl_base_module_t *real = path->super.btl;
-    if (NULL != real->btl_sendi
-        && 0 != (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail))) {
-        int rc = real->btl_sendi(real, path->super.btl_endpoint, convertor, header, header_size, payload_size, order,
-                                 flags | fsbml_des_tag(path->rail), tag, descriptor);
-        if (OPAL_LIKELY(OMPI_SUCCESS == rc)) {
-            fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, fsbml_now_ns(), header_size + payload_size);
-        } else if (NULL != descriptor && NULL != *descriptor) {
-            fsbml_hooks_bind(*descriptor, path);
+    mca_btl_base_descriptor_t *des = NULL;
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    flags |= fsbml_des_tag(path->rail);
+    if (NULL != real->btl_sendi && live) {
+        rc = real->btl_sendi(real, path->super.btl_endpoint, convertor, header, header_size, payload_size, order, flags,
+                             tag, NULL != descriptor ? &des : NULL);
+    } else if (live || NULL != descriptor) {
+        des = real->btl_alloc(real, path->super.btl_endpoint, order, bytes, flags);
+        if (NULL != des && live) {
+            rc = send_copied(path, convertor, header, header_size, payload_size, des, tag);
         }
-        return rc;
     }
-    /* The rail that delivers first has none: hand back a descriptor of it, as a BTL does that could not send at once. */
+    if (OPAL_LIKELY(rc >= 0 || OMPI_ERR_RESOURCE_BUSY == rc)) {
+        fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, now, bytes);
+        des = NULL; /* the BTL's by now */
+        rc = OMPI_SUCCESS;
+    }
+    /* Not sent: the caller gets a descriptor of that rail, as from any BTL that could not send at once. */
     if (NULL != descriptor) {
-        *descriptor = real->btl_alloc(real, path->super.btl_endpoint, order, header_size + payload_size,
-                                      flags | fsbml_des_tag(path->rail));
-        if (NULL != *descriptor) {
-            fsbml_hooks_bind(*descriptor, path);
+        *descriptor = des;
+        if (NULL != des) {
+            fsbml_hooks_bind(des, path);
         }
+    } else if (OPAL_UNLIKELY(NULL != des)) {
+        real->btl_free(real, des);
     }
-    return OMPI_ERR_OUT_OF_RESOURCE;
+    return rc;
 }
 
 static void pseudo_dump(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, int verbose)
@@ -172,7 +220,7 @@ void fsbml_btl_construct(mca_bml_fsbml_group_t *group)
     /* A promise must hold on every rail, a demand counts if one rail makes it. */
     const uint32_t promises = MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_SIGNALED | FSBML_BTL_FLAGS_COPY_ASYNC;
     const uint32_t demands = MCA_BTL_FLAGS_NEED_ACK | MCA_BTL_FLAGS_NEED_CSUM | FSBML_BTL_FLAGS_ANY;
-    bool any_sendi = false, first = true;
+    bool first = true;
 
     for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
         const mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
@@ -192,7 +240,6 @@ void fsbml_btl_construct(mca_bml_fsbml_group_t *group)
             p->btl_flags &= ~(promises & ~real->btl_flags);
             p->btl_flags |= real->btl_flags & demands;
         }
-        any_sendi = any_sendi || NULL != real->btl_sendi;
     }
     /* A message of just the eager limit, mostly a power of two, is eager too: its handshake would cost the time in which
      * the next message could already be given to another rail. */
@@ -212,7 +259,7 @@ void fsbml_btl_construct(mca_bml_fsbml_group_t *group)
     p->btl_free = pseudo_free;
     p->btl_prepare_src = pseudo_prepare_src;
     p->btl_send = pseudo_send;
-    p->btl_sendi = any_sendi ? pseudo_sendi : NULL;
+    p->btl_sendi = pseudo_sendi;
     p->btl_put = NULL;
     p->btl_get = NULL;
     p->btl_dump = pseudo_dump;
