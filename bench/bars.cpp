@@ -43,13 +43,13 @@ public:
                  const Choice &chosen)
     {
         ratio_bar(bar, limit, true, chosen,
-                  [&](const Place &place) { return ratio("fsbml", against, place); });
+                  [&](const Place &place) { return ratio_to_best(results_, "fsbml", against, place); });
     }
 
     void r2_at_least(const std::string &bar, double limit, const Choice &chosen)
     {
         ratio_bar(bar, limit, false, chosen,
-                  [&](const Place &place) { return ratio("r2", {"fsbml"}, place); });
+                  [&](const Place &place) { return results_.ratio("r2", "fsbml", place); });
     }
 
     void init_at_most(const std::string &bar, double limit)
@@ -91,39 +91,32 @@ public:
     std::vector<Verdict> verdicts() && { return std::move(verdicts_); }
 
 private:
-    using Ratio = std::function<std::optional<double>(const Place &)>;
-
-    std::optional<double> ratio(const std::string &arm, const std::vector<std::string> &against,
-                                const Place &place) const
-    {
-        std::optional<Figure> above = results_.at(arm, place);
-        std::optional<Figure> below = best(results_, against, place);
-        return above && below ? std::optional<double>(above->median_us / below->median_us) : std::nullopt;
-    }
+    using RatioAt = std::function<std::optional<Ratio>(const Place &)>;
 
     // The worst chosen place decides, and is named.
     void ratio_bar(const std::string &bar, double limit, bool upper, const Choice &chosen,
-                   const Ratio &ratio_at)
+                   const RatioAt &ratio_at)
     {
-        std::optional<double> worst;
+        std::optional<Ratio> worst;
         Place where;
         int places = 0;
         int missed = 0;
         for (const Place &place : results_.places()) {
-            std::optional<double> value = chosen(place) ? ratio_at(place) : std::nullopt;
+            std::optional<Ratio> value = chosen(place) ? ratio_at(place) : std::nullopt;
             if (!value) {
                 continue;
             }
             ++places;
-            missed += (upper ? *value > limit : *value < limit) ? 1 : 0;
-            if (!worst || (upper ? *value > *worst : *value < *worst)) {
+            missed += (upper ? value->median > limit : value->median < limit) ? 1 : 0;
+            if (!worst || (upper ? value->median > worst->median : value->median < worst->median)) {
                 worst = value;
                 where = place;
             }
         }
         std::string figures = "not measured";
         if (worst) {
-            figures = "worst " + format("%.3f", *worst) + " (" + name_of(where) + ")";
+            figures = "worst " + format("%.3f", worst->median) + format(" ± %.3f", worst->spread) + " (" +
+                      name_of(where) + ")";
             if (missed > 0) {
                 figures += ", missed at " + std::to_string(missed) + " of " + std::to_string(places);
             }

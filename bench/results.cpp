@@ -83,16 +83,49 @@ std::optional<double> Results::init_seconds(const std::string &arm) const
     return entry == init_.end() ? std::nullopt : std::optional<double>(quantile(entry->second, 0.5));
 }
 
-std::optional<Figure> best(const Results &results, const std::vector<std::string> &arms, const Place &place)
+std::optional<Ratio> Results::ratio(const std::string &arm, const std::string &other,
+                                    const Place &place) const
 {
-    std::optional<Figure> least;
+    auto row = medians_.find(place);
+    if (row == medians_.end() || row->second.count(arm) == 0 || row->second.count(other) == 0) {
+        return std::nullopt;
+    }
+    const std::vector<double> &above = row->second.at(arm);
+    const std::vector<double> &below = row->second.at(other);
+    std::vector<double> ratios;
+    for (std::size_t round = 0; round < std::min(above.size(), below.size()); ++round) {
+        ratios.push_back(above[round] / below[round]);
+    }
+    return Ratio{quantile(ratios, 0.5), (quantile(ratios, 0.75) - quantile(ratios, 0.25)) / 2,
+                 static_cast<int>(ratios.size())};
+}
+
+std::optional<std::string> best_arm(const Results &results, const std::vector<std::string> &arms,
+                                    const Place &place)
+{
+    std::optional<std::string> found;
+    double least = 0;
     for (const std::string &arm : arms) {
         std::optional<Figure> figure = results.at(arm, place);
-        if (figure && (!least || figure->median_us < least->median_us)) {
-            least = figure;
+        if (figure && (!found || figure->median_us < least)) {
+            found = arm;
+            least = figure->median_us;
         }
     }
-    return least;
+    return found;
+}
+
+std::optional<Figure> best(const Results &results, const std::vector<std::string> &arms, const Place &place)
+{
+    std::optional<std::string> arm = best_arm(results, arms, place);
+    return arm ? results.at(*arm, place) : std::nullopt;
+}
+
+std::optional<Ratio> ratio_to_best(const Results &results, const std::string &arm,
+                                   const std::vector<std::string> &others, const Place &place)
+{
+    std::optional<std::string> other = best_arm(results, others, place);
+    return other ? results.ratio(arm, *other, place) : std::nullopt;
 }
 
 } // namespace fsbml::bench

@@ -37,6 +37,14 @@ struct Figure {
     int launches = 0;
 };
 
+// How two arms compare: the launches of one round are compared with each other, since a machine may change its
+// speed between rounds, and then the medians of both arms may stem from different times.
+struct Ratio {
+    double median = 0;
+    double spread = 0; // half the distance of the quartiles over rounds
+    int rounds = 0;
+};
+
 class Results
 {
 public:
@@ -47,6 +55,8 @@ public:
     std::vector<std::string> arms() const;
     std::vector<Place> places() const;
     std::optional<Figure> at(const std::string &arm, const Place &place) const;
+    // `arm` by `other`, round by round; nothing if one of them has no launch there.
+    std::optional<Ratio> ratio(const std::string &arm, const std::string &other, const Place &place) const;
     std::optional<double> init_seconds(const std::string &arm) const;
     const nlohmann::json &lines() const { return lines_; }
 
@@ -59,7 +69,13 @@ private:
     nlohmann::json lines_ = nlohmann::json::array();
 };
 
-// The arm named best_of's members' least figure at a place: the best of the rails alone.
+// The arm with the least median at a place, e.g. of the rails alone; nothing if none was measured there.
+std::optional<std::string> best_arm(const Results &results, const std::vector<std::string> &arms,
+                                    const Place &place);
+// That arm's figure.
 std::optional<Figure> best(const Results &results, const std::vector<std::string> &arms, const Place &place);
+// `arm` by the best of `others`.
+std::optional<Ratio> ratio_to_best(const Results &results, const std::string &arm,
+                                   const std::vector<std::string> &others, const Place &place);
 
 } // namespace fsbml::bench

@@ -84,6 +84,7 @@ std::vector<std::string> rail_arms(const Results &results)
             rails.push_back(arm);
         }
     }
+    std::sort(rails.begin(), rails.end());
     return rails;
 }
 
@@ -98,10 +99,10 @@ void print_cell(const std::optional<Figure> &figure)
     }
 }
 
-void print_ratio(const std::optional<Figure> &above, const std::optional<Figure> &below)
+void print_ratio(const std::optional<Ratio> &ratio)
 {
-    if (above && below) {
-        std::printf("  %10.2f", above->median_us / below->median_us);
+    if (ratio) {
+        std::printf("  %10.2f", ratio->median);
     } else {
         std::printf("  %10s", "-");
     }
@@ -132,10 +133,10 @@ void print_table(const Results &results, const std::vector<std::string> &rails)
             print_cell(results.at(arm, place));
         }
         if (rails.empty()) {
-            print_ratio(results.at("fsbml", place), results.at("r2", place));
+            print_ratio(results.ratio("fsbml", "r2", place));
         } else {
-            print_ratio(results.at("fsbml", place), best(results, rails, place));
-            print_ratio(results.at("r2", place), results.at("fsbml", place));
+            print_ratio(ratio_to_best(results, "fsbml", rails, place));
+            print_ratio(results.ratio("r2", "fsbml", place));
         }
         std::printf("\n");
     }
@@ -175,12 +176,11 @@ std::string sentence(const Results &results, const std::vector<std::string> &rai
     std::vector<double> ratios;
     std::optional<Place> shown;
     for (const Place &place : results.places()) {
-        std::optional<Figure> ours = results.at("fsbml", place);
-        std::optional<Figure> theirs = best(results, against, place);
-        if (!ours || !theirs) {
+        std::optional<Ratio> ratio = ratio_to_best(results, "fsbml", against, place);
+        if (!ratio) {
             continue;
         }
-        ratios.push_back(ours->median_us / theirs->median_us);
+        ratios.push_back(ratio->median);
         if (place.bytes <= 4096
             && (!shown || std::tie(place.bytes, place.messages) > std::tie(shown->bytes, shown->messages))) {
             shown = place;
@@ -191,9 +191,10 @@ std::string sentence(const Results &results, const std::vector<std::string> &rai
     }
     Figure ours = *results.at("fsbml", *shown);
     Figure theirs = *best(results, against, *shown);
-    double ratio = ours.median_us / theirs.median_us;
+    const Ratio compared = *ratio_to_best(results, "fsbml", against, *shown);
+    const double ratio = compared.median;
     // Less than a percent is no difference that one would notice, however steady the launches.
-    double noise = std::max({ours.spread, theirs.spread, 0.01});
+    const double noise = std::max(compared.spread, 0.01);
     char text[512];
     const char *verb = ratio < 1 - noise ? "faster than" : ratio > 1 + noise ? "SLOWER than" : "as fast as";
     std::string where =
@@ -208,9 +209,10 @@ std::string sentence(const Results &results, const std::vector<std::string> &rai
                   *std::max_element(ratios.begin(), ratios.end()), ratios.size());
     std::string whole = text;
     std::optional<Figure> r2 = results.at("r2", *shown);
-    if (!rails.empty() && r2) {
+    std::optional<Ratio> r2_ratio = results.ratio("r2", "fsbml", *shown);
+    if (!rails.empty() && r2 && r2_ratio) {
         std::snprintf(text, sizeof text, "; r2 on all rails takes %.1f us, %.1f times as long as FSBML",
-                      r2->median_us, r2->median_us / ours.median_us);
+                      r2->median_us, r2_ratio->median);
         whole += text;
     }
     return whole + ".";
@@ -271,7 +273,8 @@ int summarise(const Options &options)
     }
     results.read(file);
     const std::vector<std::string> rails = rail_arms(results);
-    std::printf("\n%s\nmedian time of %s in us, ± half the distance of the quartiles over launches\n\n",
+    std::printf("\n%s\nmedian time of %s in us, ± half the distance of the quartiles over launches;\n"
+                "ratios are medians over the rounds\n\n",
                 options.setting.c_str(), options.experiment == "collectives" ? "an operation" : "a message");
     print_table(results, rails);
     if (options.brief) {

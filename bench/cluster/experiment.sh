@@ -44,13 +44,16 @@ cluster_arms() {
         if [ "$kbit" -gt "$best" ]; then best=$kbit fastest=$rail; fi
         [ "$rail" -eq 0 ] || all=$all,rail$rail
     done
-    if [ "$experiment" = collectives ]; then
-        # The slow rails alone are as slow as they are: only the fastest is a rival.
-        printf 'rail%d r2 rail%d\n' "$fastest" "$fastest"
-    elif [ ${#rates[@]} -gt 1 ]; then
-        for ((rail = 0; rail < ${#rates[@]}; rail++)); do printf 'rail%d r2 rail%d\n' "$rail" "$rail"; done
+    # Of collectives the slow rails alone are as slow as they are: only the fastest is a rival.
+    if [ "$experiment" != collectives ]; then
+        for ((rail = 0; rail < ${#rates[@]}; rail++)); do
+            [ "$rail" -eq "$fastest" ] || printf 'rail%d r2 rail%d\n' "$rail" "$rail"
+        done
     fi
-    printf 'r2 r2 %s\nfsbml fsbml %s\n' "$all" "$all"
+    printf 'r2 r2 %s\n' "$all"
+    # Those that are compared closest are launched side by side: machines change their speed.
+    [ ${#rates[@]} -eq 1 ] || printf 'rail%d r2 rail%d\n' "$fastest" "$fastest"
+    printf 'fsbml fsbml %s\n' "$all"
 }
 
 # rail_table LOG: FSBML's own table of the rails from a launch's stderr, without the lines' origin: the heading, the rows (a
