@@ -24,7 +24,7 @@ experiment_set() {
             ;;
         collectives)
             nodes=4 program=collectives
-            rounds=9
+            rounds=21
             ;;
     esac
     if [ -n "$2" ]; then
