@@ -50,8 +50,9 @@ enum {
     FSBML_PACKET_READY = 6,  /**< the mirror has come to its part of the measurement */
 };
 
-/** Room for the PML's header beside a payload: limits are meant for what the user sends. ob1's largest has 56 bytes. */
-enum { FSBML_PML_HEADER = 64 };
+/** Room for the PML's header beside a payload: limits are meant for what the user sends. ob1 subtracts its largest, which
+ * has 56 bytes in 4.1 and 80 in 5.0. */
+enum { FSBML_PML_HEADER = 128 };
 
 /** MCA parameters after validation (bml_fsbml_params.c). */
 typedef struct mca_bml_fsbml_params_t {
