@@ -41,9 +41,9 @@ told() {
 
 summarise() { "$summary" --experiment "$1" --setting test --bars --rail-table "$scratch/rails" --json "$scratch/json" "$scratch/in" >"$scratch/out"; }
 
-printf '%s\n' 'rail   key  L us o_s us o_r us g us G ns/B MB/s probes residual' \
-    'rail0  tcp:10.71.0.0/24  0.00 3.64 3.64 5.89 40.30 23.9 62 0.07 %' \
-    'rail1  tcp:10.71.1.0/24  0.00 3.60 3.60 18.70 430.0 2.394 44 0.00 %' >"$scratch/rails"
+printf '%s\n' 'rail   key  L us o_s us o_r us g us G ns/B MB/s burst B probes residual' \
+    'rail0  tcp:10.71.0.0/24  0.00 3.64 3.64 5.89 40.30 23.9 2960 62 0.07 %' \
+    'rail1  tcp:10.71.1.0/24  0.00 3.60 3.60 18.70 430.0 2.394 2980 44 0.00 %' >"$scratch/rails"
 
 grid 0.92 0.4 >"$scratch/in"
 ok "a good run is summarised" summarise onetoone

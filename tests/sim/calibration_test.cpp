@@ -64,6 +64,7 @@ TEST(Calibration, ExactOnExactRails)
             EXPECT_NEAR(p.G_ns_per_byte, truth.G_ns_per_byte, 1e-3 * truth.G_ns_per_byte + 1e-3)
                 << name_of(mbit);
             EXPECT_NEAR(p.L_ns, truth.L_ns, 20.0) << name_of(mbit);
+            EXPECT_EQ(p.burst_ns, 0.0) << name_of(mbit);
             EXPECT_NEAR(p.o_s_ns, truth.o_s_ns, 5.0) << name_of(mbit);
             EXPECT_NEAR(p.g_ns, truth.g_ns, 0.05 * truth.g_ns + 4096.0 * 1e-4 * truth.G_ns_per_byte)
                 << name_of(mbit);
@@ -84,6 +85,22 @@ TEST(Calibration, ShapedRailsWithinFivePercent)
             for (std::size_t i = 0; i < shapes.size(); ++i) {
                 ASSERT_TRUE(r.fits[i].valid) << name_of(mbit) << " seed " << seed << r.fits[i].reason;
                 EXPECT_LT(error_of(r, shapes, i), 0.05) << name_of(mbit) << " rail " << i << " seed " << seed;
+            }
+        }
+    }
+}
+
+// The bucket of a shaped rail is found, on the small side: what is not there must not be counted on.
+TEST(Calibration, BurstOfShapedRails)
+{
+    for (const std::vector<double> &mbit : {std::vector<double>{200, 20}, {100, 100}, {400, 100, 50, 20}}) {
+        const auto shapes = rails(shaped, mbit);
+        for (int seed = 1; seed <= kSeeds; ++seed) {
+            const Result r = calibrate(shapes, defaults(static_cast<std::uint64_t>(seed)));
+            for (std::size_t i = 0; i < shapes.size(); ++i) {
+                const double bytes = r.fits[i].params.burst_ns / r.fits[i].params.G_ns_per_byte;
+                EXPECT_LT(bytes, 1.1 * shapes[i].burst) << name_of(mbit) << " rail " << i << " seed " << seed;
+                EXPECT_GT(bytes, 0.5 * shapes[i].burst) << name_of(mbit) << " rail " << i << " seed " << seed;
             }
         }
     }

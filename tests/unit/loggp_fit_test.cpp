@@ -130,6 +130,27 @@ TEST(Fit, OneWildSize)
     EXPECT_NE(std::string(fit.reason).find("not one line"), std::string::npos) << fit.reason;
 }
 
+// A bucket takes the same time off every message after a pause, whatever its size, on both ways. A rail without
+// one has none, and neither has one whose messages gain with their size.
+TEST(Fit, Burst)
+{
+    for (const double bucket : {0.0, 3e3, 120e3, 1300e3}) {
+        const fsbml_loggp_t truth = kRails[2];
+        Samples samples;
+        Samples growing;
+        for (const Prtt &c : full_plan(100000)) {
+            const double hidden = c.bytes > kSmall ? 2.0 * bucket : 0.0;
+            samples.add(c, prtt(truth, c) - hidden);
+            growing.add(c, prtt(truth, c) - hidden * (c.bytes - 4096.0) / 65536.0);
+        }
+        const fsbml_fit_t fit = fit_rail(samples, Samples(), kSmall);
+        ASSERT_TRUE(fit.valid);
+        // 3 us are less than the message's own overheads, and may be noise
+        EXPECT_NEAR(fit.params.burst_ns, bucket > 20e3 ? bucket : 0.0, 1e3) << bucket;
+        EXPECT_EQ(fit_rail(growing, Samples(), kSmall).params.burst_ns, 0.0) << bucket;
+    }
+}
+
 // What a burst hides below 4 KiB does not touch G as long as there are larger sizes.
 TEST(Fit, SmallSizesDoNotCountForG)
 {

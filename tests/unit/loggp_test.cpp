@@ -23,7 +23,8 @@ TEST(Model, RangeIsChecked)
     EXPECT_FALSE(fsbml_loggp_valid(nullptr));
     const double bad[] = {-1.0, 1.1e12, std::nan(""), std::numeric_limits<double>::infinity()};
     double fsbml_loggp_t::*const times[] = {&fsbml_loggp_t::L_ns, &fsbml_loggp_t::o_s_ns,
-                                            &fsbml_loggp_t::o_r_ns, &fsbml_loggp_t::g_ns};
+                                            &fsbml_loggp_t::o_r_ns, &fsbml_loggp_t::g_ns,
+                                            &fsbml_loggp_t::burst_ns};
     for (const auto member : times) {
         fsbml_loggp_t p = kRail;
         p.*member = 0.0;

@@ -26,7 +26,7 @@ inline fsbml_table_t table_of(std::uint32_t rails)
         std::snprintf(t.rail[i].key, sizeof t.rail[i].key, "tcp:10.71.%u.0/24", i + 1);
         std::snprintf(t.rail[i].name, sizeof t.rail[i].name, "eth%u", i);
         t.rail[i].fit.valid = true;
-        t.rail[i].fit.params = {20000.125, 2000.5, 2100.25, 3000.0, 40.0 * (i + 1)};
+        t.rail[i].fit.params = {20000.125, 2000.5, 2100.25, 3000.0, 40.0 * (i + 1), 120000.0 * i};
         t.rail[i].fit.residual = 0.0125;
         t.rail[i].fit.probes = 100 + i;
     }

@@ -41,13 +41,14 @@ TEST(TableText, AlignedLines)
     EXPECT_EQ(lines[0].size(), lines[1].size());
     EXPECT_EQ(lines[1].size(), lines[2].size());
     for (const char *word :
-         {"rail", "key", "L us", "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "probes", "residual"}) {
+         {"rail", "key", "L us", "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B", "probes", "residual"}) {
         EXPECT_NE(lines[0].find(word), std::string::npos) << word;
     }
     for (const char *value :
          {"eth0", "tcp:10.71.1.0/24", "20.00", "2.00", "2.10", "3.00", " 40 ", " 25 ", " 100 ", "1.25 %"}) {
         EXPECT_NE(lines[1].find(value), std::string::npos) << value << "\n" << lines[1];
     }
+    EXPECT_NE(lines[2].find(" 1500 "), std::string::npos) << lines[2]; // 120 us at 80 ns/B
 }
 
 // Remarks follow the table, by rail; a rail without parameters shows dashes and why.

@@ -124,6 +124,7 @@ TEST(Wire, TableRoundTrip)
             EXPECT_EQ(got.rail[i].fit.params.L_ns, t.rail[i].fit.params.L_ns);
             EXPECT_EQ(got.rail[i].fit.params.o_s_ns, t.rail[i].fit.params.o_s_ns);
             EXPECT_EQ(got.rail[i].fit.params.o_r_ns, t.rail[i].fit.params.o_r_ns);
+            EXPECT_EQ(got.rail[i].fit.params.burst_ns, t.rail[i].fit.params.burst_ns);
             EXPECT_EQ(got.rail[i].fit.params.g_ns, t.rail[i].fit.params.g_ns);
             EXPECT_EQ(got.rail[i].fit.params.G_ns_per_byte, t.rail[i].fit.params.G_ns_per_byte);
             EXPECT_EQ(got.rail[i].fit.residual, t.rail[i].fit.residual);
@@ -210,10 +211,13 @@ TEST(Wire, NonsenseIsNotPacked)
 TEST(Wire, VersionAndKind)
 {
     Bytes b = packed(table_of(1));
-    b[4] = 2;
-    reseal(b);
     fsbml_table_t t{};
-    EXPECT_EQ(unpack(t, b), -EPROTO);
+    const auto version = b[4];
+    for (const int step : {-1, 1}) { // older and newer
+        b[4] = static_cast<unsigned char>(version + step);
+        reseal(b);
+        EXPECT_EQ(unpack(t, b), -EPROTO);
+    }
     EXPECT_EQ(unpack(t, packed(hello_of(1))), -EBADMSG);
     fsbml_hello_t h{};
     EXPECT_EQ(unpack(h, packed(table_of(1))), -EBADMSG);

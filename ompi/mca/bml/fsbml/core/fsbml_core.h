@@ -50,6 +50,7 @@ typedef struct fsbml_loggp_t {
     double o_r_ns;         /**< CPU overhead of the receiver, per message */
     double g_ns;           /**< gap per message */
     double G_ns_per_byte;  /**< gap per byte */
+    double burst_ns;       /**< backlog that delays nothing: a shaper's bucket; 0 where there is none */
 } fsbml_loggp_t;
 
 /** True if every member is finite and in the range that the scheduler can represent. */

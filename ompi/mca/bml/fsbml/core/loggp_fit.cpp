@@ -202,6 +202,25 @@ void fit_overhead(fsbml_fit_t &fit, const Samples &samples, const Samples::Cell 
     }
 }
 
+// How much earlier than G says a single message arrives after a pause: 2 (o_s + L + o_r + G (s-1)) - PRTT(1,0,s)
+// over two ways. The least of all sizes, so that what grows with the size (a link that takes bytes in faster
+// than it can go on doing) is not taken for a bucket; and none where it is less than a message's overheads,
+// which is noise.
+void fit_burst(fsbml_fit_t &fit, const Samples &samples, const Samples::Cell &one)
+{
+    const double base = undisturbed(one.times_ns) / 2.0;
+    double least = kMaxTimeNs;
+    std::size_t sizes = 0;
+    for (const Samples::Cell &c : samples.cells()) {
+        if (1 == c.prtt.packets && c.prtt.bytes >= kBulkBytes) {
+            const double line = base + fit.params.G_ns_per_byte * (c.prtt.bytes - 1.0);
+            least = std::min(least, line - undisturbed(c.times_ns) / 2.0);
+            ++sizes;
+        }
+    }
+    fit.params.burst_ns = sizes >= 2 && least > base ? least : 0.0;
+}
+
 } // namespace
 
 fsbml_fit_t fit_rail(const Samples &samples, const Samples &rough, std::uint32_t small)
@@ -225,6 +244,7 @@ fsbml_fit_t fit_rail(const Samples &samples, const Samples &rough, std::uint32_t
     // Equation 3.2.3.1 at the small size. A shaper's burst hides its G (s-1): then nothing is left for L.
     const double rest = fit.params.o_s_ns + fit.params.o_r_ns + fit.params.G_ns_per_byte * (small - 1.0);
     fit.params.L_ns = std::max(0.0, undisturbed(one->times_ns) / 2.0 - rest);
+    fit_burst(fit, samples, *one);
     fit.valid = valid(fit.params);
     if (!fit.valid) {
         fit.params = fsbml_loggp_t{};

@@ -26,6 +26,7 @@ struct alignas(64) Rail {
     std::atomic<Ticks> send_overhead{0};        // o_s
     std::atomic<Ticks> tail{0};                 // L + o_r
     std::atomic<Ticks> gap{0};                  // g
+    std::atomic<Ticks> burst{0};                // backlog that delays nothing
     std::atomic<Ticks> bulk_cost{0};            // g + G (s-1) at 64 KiB: what policy `single` compares
     std::atomic<std::uint64_t> turn{0};         // when it was last charged: what policy `roundrobin` compares
 
@@ -36,6 +37,7 @@ struct alignas(64) Rail {
         send_overhead.store(ticks_from_ns(p.o_s_ns), relaxed);
         tail.store(ticks_from_ns(p.L_ns) + ticks_from_ns(p.o_r_ns), relaxed);
         gap.store(ticks_from_ns(p.g_ns), relaxed);
+        burst.store(ticks_from_ns(p.burst_ns), relaxed);
         bulk_cost.store(ticks_from_ns(p.g_ns) + bytes_cost(per_byte, byte_steps(kBulkMessage)), relaxed);
         gap_per_byte.store(per_byte, std::memory_order_release);
     }
@@ -47,7 +49,9 @@ struct alignas(64) Rail {
         return busy_until > now ? busy_until - now : 0;
     }
 
-    // max(now + o_s, VFT) + L + G (s-1) + o_r: o overlaps the wait for a busy rail (thesis 4.4.5).
+    // max(now + o_s, VFT - burst) + L + G (s-1) + o_r: o overlaps the wait for a busy rail (thesis 4.4.5). A
+    // shaper lets as much pass at once as its bucket holds, so that much backlog is none for who comes next.
+    // The message itself is taken to need its full time: an idle rail looks no better than it would without.
     Ticks arrival(Ticks now, std::uint64_t steps) const noexcept
     {
         constexpr auto relaxed = std::memory_order_relaxed;
@@ -55,7 +59,8 @@ struct alignas(64) Rail {
             bytes_cost_floor(gap_per_byte.load(std::memory_order_acquire), steps) + tail.load(relaxed);
         const Ticks ready = now + send_overhead.load(relaxed);
         const Ticks free = vft.load(relaxed);
-        return (free > ready ? free : ready) + transfer;
+        const Ticks hidden = burst.load(relaxed);
+        return (free > ready + hidden ? free - hidden : ready) + transfer;
     }
 
     // 2o + L + max(VFT, now) (thesis 4.4.8), with 2o = o_s + o_r.

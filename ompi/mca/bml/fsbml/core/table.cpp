@@ -20,7 +20,7 @@ namespace
 
 constexpr std::uint32_t kTableMagic = 0x54425346; // "FSBT"
 constexpr std::uint32_t kHelloMagic = 0x48425346; // "FSBH"
-constexpr std::uint16_t kTableVersion = 1;
+constexpr std::uint16_t kTableVersion = 2;
 constexpr std::uint16_t kHelloVersion = 1;
 
 constexpr std::size_t text_max(std::size_t array) noexcept
@@ -33,7 +33,7 @@ bool fit_consistent(const fsbml_fit_t &f) noexcept
 {
     const fsbml_loggp_t &p = f.params;
     const bool finite = std::isfinite(p.L_ns) && std::isfinite(p.o_s_ns) && std::isfinite(p.o_r_ns)
-                        && std::isfinite(p.g_ns) && std::isfinite(p.G_ns_per_byte);
+                        && std::isfinite(p.g_ns) && std::isfinite(p.G_ns_per_byte) && std::isfinite(p.burst_ns);
     return finite && std::isfinite(f.residual) && f.residual >= 0.0 && (!f.valid || valid(p));
 }
 
@@ -41,7 +41,7 @@ void put_fit(wire::Writer &w, const fsbml_fit_t &f) noexcept
 {
     w.put(f.valid ? 1 : 0, 1);
     for (const double v : {f.params.L_ns, f.params.o_s_ns, f.params.o_r_ns, f.params.g_ns,
-                           f.params.G_ns_per_byte, f.residual}) {
+                           f.params.G_ns_per_byte, f.params.burst_ns, f.residual}) {
         w.put_double(v);
     }
     w.put(f.probes, 4);
@@ -53,7 +53,7 @@ void get_fit(wire::Reader &r, fsbml_fit_t &f) noexcept
     const std::uint64_t flag = r.get(1);
     f.valid = 1 == flag;
     for (double *v : {&f.params.L_ns, &f.params.o_s_ns, &f.params.o_r_ns, &f.params.g_ns,
-                      &f.params.G_ns_per_byte, &f.residual}) {
+                      &f.params.G_ns_per_byte, &f.params.burst_ns, &f.residual}) {
         *v = r.get_double();
     }
     f.probes = r.get_u32();
@@ -69,7 +69,7 @@ void get_fit(wire::Reader &r, fsbml_fit_t &f) noexcept
 
 std::size_t table_packed_max() noexcept
 {
-    constexpr std::size_t fit = 1 + 6 * 8 + 4 + text_max(FSBML_REASON_MAX);
+    constexpr std::size_t fit = 1 + 7 * 8 + 4 + text_max(FSBML_REASON_MAX);
     return wire::kHeader + std::size_t{3} * 4 + 8 + text_max(FSBML_REASON_MAX)
            + FSBML_MAX_RAILS * (2 * text_max(FSBML_NAME_MAX) + fit);
 }
@@ -215,18 +215,18 @@ std::string table_text(const fsbml_table_t &t)
         name_width = std::max(name_width, static_cast<int>(text_of(t.rail[i].name).size()));
         key_width = std::max(key_width, static_cast<int>(text_of(t.rail[i].key).size()));
     }
-    append(s, "%-*s  %-*s %10s %8s %8s %8s %10s %10s %6s %8s\n", name_width, "rail", key_width, "key", "L us",
-           "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "probes", "residual");
+    append(s, "%-*s  %-*s %10s %8s %8s %8s %10s %10s %8s %6s %8s\n", name_width, "rail", key_width, "key", "L us",
+           "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B", "probes", "residual");
     for (std::uint32_t i = 0; i < n; ++i) {
         const fsbml_fit_t &f = t.rail[i].fit;
         append(s, "%-*s  %-*s", name_width, text_of(t.rail[i].name).c_str(), key_width,
                text_of(t.rail[i].key).c_str());
         if (f.valid) { // 1 byte a ns is 1000 MB/s
-            append(s, " %10.2f %8.2f %8.2f %8.2f %10.4g %10.4g %6u %6.2f %%\n", f.params.L_ns / 1e3,
+            append(s, " %10.2f %8.2f %8.2f %8.2f %10.4g %10.4g %8.0f %6u %6.2f %%\n", f.params.L_ns / 1e3,
                    f.params.o_s_ns / 1e3, f.params.o_r_ns / 1e3, f.params.g_ns / 1e3, f.params.G_ns_per_byte,
-                   1e3 / f.params.G_ns_per_byte, f.probes, f.residual * 100.0);
+                   1e3 / f.params.G_ns_per_byte, f.params.burst_ns / f.params.G_ns_per_byte, f.probes, f.residual * 100.0);
         } else {
-            append(s, " %10s %8s %8s %8s %10s %10s %6u %8s\n", "-", "-", "-", "-", "-", "-", f.probes, "-");
+            append(s, " %10s %8s %8s %8s %10s %10s %8s %6u %8s\n", "-", "-", "-", "-", "-", "-", "-", f.probes, "-");
         }
     }
     for (std::uint32_t i = 0; i < n; ++i) {
