@@ -26,7 +26,7 @@ struct alignas(64) Rail {
     std::atomic<Ticks> send_overhead{0};        // o_s
     std::atomic<Ticks> tail{0};                 // L + o_r
     std::atomic<Ticks> gap{0};                  // g
-    std::atomic<Ticks> burst{0};                // backlog that delays nothing
+    std::atomic<Ticks> burst{0};                // backlog that counts as none, the same on all rails
     std::atomic<Ticks> bulk_cost{0};            // g + G (s-1) at 64 KiB: what policy `single` compares
     std::atomic<std::uint64_t> turn{0};         // when it was last charged: what policy `roundrobin` compares
 
@@ -37,7 +37,6 @@ struct alignas(64) Rail {
         send_overhead.store(ticks_from_ns(p.o_s_ns), relaxed);
         tail.store(ticks_from_ns(p.L_ns) + ticks_from_ns(p.o_r_ns), relaxed);
         gap.store(ticks_from_ns(p.g_ns), relaxed);
-        burst.store(ticks_from_ns(p.burst_ns), relaxed);
         bulk_cost.store(ticks_from_ns(p.g_ns) + bytes_cost(per_byte, byte_steps(kBulkMessage)), relaxed);
         gap_per_byte.store(per_byte, std::memory_order_release);
     }
@@ -51,7 +50,7 @@ struct alignas(64) Rail {
 
     // max(now + o_s, VFT - burst) + L + G (s-1) + o_r: o overlaps the wait for a busy rail (thesis 4.4.5). A
     // shaper lets as much pass at once as its bucket holds, so that much backlog is none for who comes next.
-    // The message itself is taken to need its full time: an idle rail looks no better than it would without.
+    // The message itself is taken to need its full time: a rail at rest looks as it would without a bucket.
     Ticks arrival(Ticks now, std::uint64_t steps) const noexcept
     {
         constexpr auto relaxed = std::memory_order_relaxed;

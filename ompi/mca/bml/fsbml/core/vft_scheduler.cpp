@@ -107,9 +107,26 @@ int Scheduler::set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept
     if (rail >= n_rails_ || !valid(p)) {
         return -EINVAL;
     }
+    burst_[rail].store(ticks_from_ns(p.burst_ns), std::memory_order_relaxed);
     rails_[rail].set_model(p);
     measured_.fetch_or(std::uint32_t{1} << rail, std::memory_order_release);
+    share_burst();
     return 0;
+}
+
+// Every rail gets the shortest burst of all. So it tells when a rail counts as idle, and never decides between
+// two busy ones: buckets of equal bytes last longest on the slowest rail, and would lure traffic there.
+void Scheduler::share_burst() noexcept
+{
+    const std::uint32_t measured = measured_.load(std::memory_order_acquire);
+    Ticks least = kTimeMax;
+    for (std::size_t i = 0; i < n_rails_; ++i) {
+        const Ticks own = burst_[i].load(std::memory_order_relaxed);
+        least = 0 != (measured >> i & 1) && own < least ? own : least;
+    }
+    for (std::size_t i = 0; i < n_rails_; ++i) {
+        rails_[i].burst.store(least, std::memory_order_relaxed);
+    }
 }
 
 std::uint64_t Scheduler::start_clock(std::uint64_t now_ns) const noexcept

@@ -57,6 +57,7 @@ private:
                          std::uint32_t mask) noexcept;
     template <bool kTakeTurns>
     static void charge_to(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept;
+    void share_burst() noexcept;
     static Choose choose_function(fsbml_policy_t policy) noexcept;
 
     // Ticks since the first `now` that anybody gave: a monotonic clock may itself be years old.
@@ -80,6 +81,7 @@ private:
     mutable std::atomic<std::uint64_t> origin_{kNoOrigin};
     std::atomic<std::uint32_t> measured_{0};
 
+    std::atomic<Ticks> burst_[FSBML_MAX_RAILS] = {}; // each rail's own
     Rail rails_[FSBML_MAX_RAILS];
     alignas(64) std::atomic<std::uint64_t> turns_{0};
     Counters counters_;
