@@ -22,7 +22,7 @@ Builds the component first if need be. Takes about two minutes; a first table is
   --rail rate=RATE    other rails than the experiment's (repeat; no bars then), e.g. --rail rate=400mbit --rail rate=100mbit
   --reference         with the patched Open MPI (built first if need be: minutes) instead of the installed one
   --openmpi PREFIX    with another installed Open MPI
-  --rounds K          launches of every arm (5; single 9, collectives 21)
+  --rounds K          launches of every arm (5; single 15, collectives 21)
   --full              all powers of two, 15 rounds: about ten minutes
   --json FILE         write everything, with all samples
   --one-host          no cluster: two processes over shared memory and TCP. That is also what happens where the kernel lets

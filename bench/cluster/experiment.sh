@@ -20,7 +20,7 @@ experiment_set() {
         equal) rates=(100mbit 100mbit) ;;
         single)
             rates=(200mbit)
-            rounds=9
+            rounds=15
             ;;
         collectives)
             nodes=4 program=collectives
