@@ -31,7 +31,6 @@ AS_IF([test "$enable_sanitizers" = yes],
 AC_LANG_PUSH([C++])
 AC_CHECK_HEADER([gtest/gtest.h], [FSBML_HAVE_GTEST=yes], [FSBML_HAVE_GTEST=no])
 AC_LANG_POP([C++])
-AC_SUBST([FSBML_HAVE_GTEST])
 
 # ---- which Open MPI
 
@@ -190,5 +189,5 @@ AC_DEFUN([FSBML_SUMMARY], [
           [AC_MSG_NOTICE([  hooks:       $fsbml_hooks])
            AC_MSG_NOTICE([  headers:     $fsbml_pkgincludedir])
            AC_MSG_NOTICE([  installs to: $ompilibdir])])
-    AS_IF([test "$FSBML_HAVE_GTEST" = no], [AC_MSG_NOTICE([  make check:  not possible, GoogleTest is missing (Debian: libgtest-dev)])])
+    AS_IF([test "$FSBML_HAVE_GTEST" = no], [AC_MSG_NOTICE([  make check:  not possible yet, GoogleTest is missing (Debian: libgtest-dev)])])
 ])
