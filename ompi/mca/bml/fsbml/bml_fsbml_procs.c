@@ -5,6 +5,9 @@
  */
 /* Processes come and go: which BTLs reach a peer, and what the PML gets for them. */
 
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "bml_fsbml_hooks.h"
@@ -189,47 +192,86 @@ int fsbml_add_procs(size_t nprocs, struct ompi_proc_t **procs, struct opal_bitma
     return rc;
 }
 
+static int del_proc(ompi_proc_t *proc)
+{
+    mca_bml_base_endpoint_t *bml_ep = proc->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
+    mca_bml_base_btl_t gone[2 * FSBML_MAX_RAILS + 2];
+    size_t n = 0;
+    if (NULL == bml_ep) {
+        return OMPI_SUCCESS;
+    }
+    mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
+    if (NULL != ep) {
+        fsbml_proof_forget(ep);
+        for (uint32_t i = 0; i < ep->n_paths; ++i) {
+            gone[n++] = ep->path[i].super;
+        }
+    }
+    /* the real BTLs of the plain and the rdma list, each once */
+    mca_bml_base_btl_array_t *array[2] = {&bml_ep->btl_send, &bml_ep->btl_rdma};
+    for (int a = NULL != ep ? 1 : 0; a < 2; ++a) {
+        for (size_t i = 0; i < mca_bml_base_btl_array_get_size(array[a]); ++i) {
+            const mca_bml_base_btl_t *e = mca_bml_base_btl_array_get_index(array[a], i);
+            bool known = false;
+            for (size_t k = 0; k < n && !known; ++k) {
+                known = gone[k].btl == e->btl;
+            }
+            if (!known && n < sizeof(gone) / sizeof(gone[0])) {
+                gone[n++] = *e;
+            }
+        }
+    }
+    for (size_t k = 0; k < n; ++k) {
+        int rc = gone[k].btl->btl_del_procs(gone[k].btl, 1, (opal_proc_t **) &proc, &gone[k].btl_endpoint);
+        if (OPAL_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    proc->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML] = NULL;
+    fsbml_endpoint_release(bml_ep);
+    OBJ_RELEASE(proc);
+    OBJ_RELEASE(bml_ep);
+    return OMPI_SUCCESS;
+}
+
+/* tcp of 5.0 says goodbye on every connection that it closes. If the peer has closed its end already and had not read all
+ * (messages that nobody received), that raises SIGPIPE and ends the job in MPI_Finalize, with r2 too. The signal is this
+ * thread's: hold it back while connections close, and drop it; whoever waits for one of their own keeps it. */
+typedef struct closing_t {
+    sigset_t before, pipe;
+    bool held, was_pending;
+} closing_t;
+
+static closing_t closing_begin(void)
+{
+    closing_t c = {.was_pending = false};
+    sigset_t pending;
+    sigemptyset(&c.pipe);
+    sigaddset(&c.pipe, SIGPIPE);
+    c.was_pending = 0 == sigpending(&pending) && 1 == sigismember(&pending, SIGPIPE);
+    c.held = 0 == pthread_sigmask(SIG_BLOCK, &c.pipe, &c.before);
+    return c;
+}
+
+static void closing_end(const closing_t *c)
+{
+    const struct timespec at_once = {0, 0};
+    if (c->held && !c->was_pending) {
+        while (-1 == sigtimedwait(&c->pipe, NULL, &at_once) && EINTR == errno) {
+        }
+    }
+    if (c->held) {
+        pthread_sigmask(SIG_SETMASK, &c->before, NULL);
+    }
+}
+
 int fsbml_del_procs(size_t nprocs, struct ompi_proc_t **procs)
 {
-    for (size_t p = 0; p < nprocs; ++p) {
-        ompi_proc_t *proc = procs[p];
-        mca_bml_base_endpoint_t *bml_ep = proc->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
-        mca_bml_base_btl_t gone[2 * FSBML_MAX_RAILS + 2];
-        size_t n = 0;
-        if (NULL == bml_ep) {
-            continue;
-        }
-        mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
-        if (NULL != ep) {
-            fsbml_proof_forget(ep);
-            for (uint32_t i = 0; i < ep->n_paths; ++i) {
-                gone[n++] = ep->path[i].super;
-            }
-        }
-        /* the real BTLs of the plain and the rdma list, each once */
-        mca_bml_base_btl_array_t *array[2] = {&bml_ep->btl_send, &bml_ep->btl_rdma};
-        for (int a = NULL != ep ? 1 : 0; a < 2; ++a) {
-            for (size_t i = 0; i < mca_bml_base_btl_array_get_size(array[a]); ++i) {
-                const mca_bml_base_btl_t *e = mca_bml_base_btl_array_get_index(array[a], i);
-                bool known = false;
-                for (size_t k = 0; k < n && !known; ++k) {
-                    known = gone[k].btl == e->btl;
-                }
-                if (!known && n < sizeof(gone) / sizeof(gone[0])) {
-                    gone[n++] = *e;
-                }
-            }
-        }
-        for (size_t k = 0; k < n; ++k) {
-            int rc = gone[k].btl->btl_del_procs(gone[k].btl, 1, (opal_proc_t **) &proc, &gone[k].btl_endpoint);
-            if (OPAL_SUCCESS != rc) {
-                return rc;
-            }
-        }
-        proc->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML] = NULL;
-        fsbml_endpoint_release(bml_ep);
-        OBJ_RELEASE(proc);
-        OBJ_RELEASE(bml_ep);
+    const closing_t closing = closing_begin();
+    int rc = OMPI_SUCCESS;
+    for (size_t p = 0; OMPI_SUCCESS == rc && p < nprocs; ++p) {
+        rc = del_proc(procs[p]);
     }
-    return OMPI_SUCCESS;
+    closing_end(&closing);
+    return rc;
 }
