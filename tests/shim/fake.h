@@ -332,7 +332,8 @@ static mca_btl_base_selected_module_t *selected[N_FAKES];
 /* Fresh rails from the first n fakes (constructed by the caller), and the module behind them. */
 static void world_up(int n)
 {
-    static const fsbml_loggp_t fast = {10e3, 2e3, 2e3, 3e3, 40}, slow = {10e3, 2e3, 2e3, 3e3, 400};
+    static const fsbml_loggp_t fast = {10e3, 2e3, 2e3, 3e3, 40, 0},
+                                slow = {10e3, 2e3, 2e3, 3e3, 400, 0};
     for (int i = 0; i < n; ++i) {
         selected[i] = OBJ_NEW(mca_btl_base_selected_module_t);
         selected[i]->btl_module = &fake[i].super;
