@@ -10,6 +10,8 @@
 . "$FSBML_TOP/bench/cluster/contain.sh"
 # shellcheck source=bench/cluster/options.sh
 . "$FSBML_TOP/bench/cluster/options.sh"
+# shellcheck source=bench/cluster/emulator.sh
+. "$FSBML_TOP/bench/cluster/emulator.sh"
 # shellcheck source=bench/cluster/network.sh
 . "$FSBML_TOP/bench/cluster/network.sh"
 # shellcheck source=bench/cluster/job.sh
@@ -17,8 +19,9 @@
 
 cmd_cluster_help() {
     cat <<'EOF'
-usage: ./fsbml cluster up [--nodes N] [--rail rate=RATE]... [--name NAME] [--replace]
+usage: ./fsbml cluster up [--nodes N] [--rail rate=RATE[,KEY=VALUE]...]... [--name NAME] [--replace]
        ./fsbml cluster run [--name NAME] [--reference | --openmpi PREFIX] [-n RANKS] -- [mpirun options] PROGRAM [ARGS]
+       ./fsbml cluster set [--name NAME] --node I --rail R WORD...
        ./fsbml cluster status [--name NAME]
        ./fsbml cluster down [--name NAME]
 
@@ -27,6 +30,13 @@ network a rail (interfaces rail0, rail1, ...) and one unshaped for mpirun and it
 
 up      --nodes N         number of nodes, 1 to 250 (2)
         --rail rate=RATE  adds a rail; RATE is a whole number with kbit, mbit or gbit (two rails: 200mbit and 20mbit)
+          delay=TIME      one-way, from node to node, beside the time on the wire: 100us, 2ms
+          jitter=TIME     delay plus or minus up to that much
+          loss=SHARE      of the frames, such as 0.1%
+          queue=BYTES     that wait at a link before frames are dropped, such as 64kb (400kb)
+          nodes=LIST      the nodes that have this rail, such as 0-2 or 0+2+5-7 (all)
+                          Rails with a rate only are shaped by the kernel, in bursts of two frames. If one has any of delay,
+                          jitter, loss or queue (delay=0us will do), FSBML's link emulator carries all, frame by frame
         --replace         takes a cluster of that name down first
 run     runs mpirun on node0 with the host list, launch agent, networks and component path set. What follows -- is
         mpirun's own command line; its options override what is set (e.g. --mca btl_tcp_if_include rail0), and so do
@@ -35,6 +45,11 @@ run     runs mpirun on node0 with the host list, launch agent, networks and comp
         -n RANKS          number of ranks, dealt round robin over the nodes (one a node)
         --reference       the patched Open MPI of `./fsbml build --reference`
         --openmpi PREFIX  another installed Open MPI
+set     changes the link of one node to one rail, at once, also while a job runs. WORD is rate=, delay=, jitter=, loss=,
+        queue=, down (the cable is out) or up; rails that the kernel shapes take rate=, down and up. A way leads over the
+        links of both nodes, so each counts half: from a node with delay=2ms to one with delay=0us it takes 1 ms.
+        --node I          0 is node0
+        --rail R          0 is rail0
 status  prints the nodes, and the rails with subnet and rate
 down    takes the cluster away, with the jobs that still run on it
 
@@ -44,12 +59,12 @@ EOF
 
 cmd_cluster() {
     local action=${1:-}
-    [ -n "$action" ] || die "cluster: say what to do: up, run, status or down; './fsbml cluster --help' explains."
+    [ -n "$action" ] || die "cluster: say what to do: up, run, set, status or down; './fsbml cluster --help' explains."
     shift
     PATH=$PATH:/usr/sbin:/sbin
     case "$action" in
-        up | run | status | down) ;;
-        *) die "cluster: unknown action '$action'; there are up, run, status and down." ;;
+        up | run | set | status | down) ;;
+        *) die "cluster: unknown action '$action'; there are up, run, set, status and down." ;;
     esac
     case "${1:-}" in
         -h | --help)
@@ -91,7 +106,7 @@ cluster_up() {
                 ;;
             --rail)
                 value_of "$1" $#
-                rate=$(rail_rate "$2") || exit 1
+                rate=$(rail_spec "$2") || exit 1
                 rates+=("$rate")
                 shift
                 ;;
@@ -109,8 +124,12 @@ cluster_up() {
     [ ${#rates[@]} -gt 0 ] || rates=(200mbit 20mbit)
     [ ${#rates[@]} -le "$FSBML_MAX_RAILS" ] || die "--rail: at most $FSBML_MAX_RAILS rails, not ${#rates[@]}."
     is_root || die "cluster up needs root, for network namespaces that outlive the command; './fsbml demo' works without."
+    for rate in "${rates[@]}"; do check_rail_nodes "$rate" "$nodes"; done
     need_packages "the virtual cluster" iproute2 ethtool
     namespaces_possible || die "the kernel does not let this process make network namespaces (a container without privileges?)."
+    for rate in "${rates[@]}"; do
+        if rail_emulated "$rate"; then emulator_build; fi
+    done
     state=$(cluster_state "$name")
     if [ -n "$replace" ]; then
         network_down "$name" || die "could not take cluster '$name' down."
@@ -131,6 +150,43 @@ cluster_up() {
     fi
     trap - INT TERM HUP
     say "cluster '$name' is up: $nodes nodes, rails ${rates[*]}"
+}
+
+cluster_set() {
+    local name=default node="" rail="" words=() spec state
+    while [ $# -gt 0 ]; do
+        case "$1" in
+            --name | --node | --rail)
+                value_of "$1" $#
+                printf -v "${1#--}" %s "$2"
+                shift
+                ;;
+            -*) die "cluster set: unknown option '$1'." ;;
+            up | down) words+=("$1") ;;
+            rate=* | delay=* | jitter=* | loss=* | queue=*) words+=("$1") ;;
+            *) die "cluster set: '$1' is none of rate=, delay=, jitter=, loss=, queue=, down and up." ;;
+        esac
+        shift
+    done
+    check_name "$name"
+    if ! [[ $node =~ ^[0-9]{1,3}$ && $rail =~ ^[0-9]{1,2}$ ]]; then
+        die "cluster set: say which link, as numbers: --node I --rail R."
+    fi
+    node=$((10#$node)) rail=$((10#$rail))
+    [ ${#words[@]} -gt 0 ] || die "cluster set: nothing to set; give words such as rate=5mbit, down or up."
+    is_root || die "cluster set needs root, as the cluster does."
+    cluster_must_be_up "$name"
+    state=$(cluster_state "$name")
+    spec=$(awk -v rail="rail$rail" '$1 == rail { print $3 }' "$state/rails")
+    [ -n "$spec" ] || die "cluster '$name' has no rail $rail."
+    [ "$node" -lt "$(node_count "$state")" ] || die "cluster '$name' has no node $node."
+    rail_has "$spec" "$node" || die "node $node does not have rail $rail (nodes=$(rail_value "$spec" nodes))."
+    if [ -f "$state/link.pid" ]; then
+        emulator_runs "$state" || die "the link emulator of cluster '$name' has ended; take the cluster down and up again."
+        emulator_tell "$state" set "n${node}r$rail" "${words[@]}" || die "cluster set: nothing is changed."
+    else
+        plain_set "fsbml-$name-node$node" "fsbml-$name-net" "$node" "$rail" "${words[@]}"
+    fi
 }
 
 cluster_status() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
-for part in scripts/openmpi.sh bench/cluster/{state,contain,options,programs,experiment}.sh; do
+for part in scripts/openmpi.sh bench/cluster/{state,contain,options,emulator,programs,experiment}.sh; do
     # shellcheck disable=SC1090
     . "$FSBML_TOP/$part"
 done
@@ -45,7 +45,7 @@ cmd_demo() {
                 shift
                 ;;
             --rail)
-                rate=$(rail_rate "$2") || exit 1
+                rate=$(rail_spec "$2") || exit 1
                 custom+=("$rate")
                 shift
                 ;;
@@ -99,6 +99,9 @@ cmd_demo() {
         bars=""
     fi
     programs=$(programs_build "$prefix")
+    for rate in "${rates[@]}"; do
+        if [ -z "$one_host" ] && rail_emulated "$rate"; then emulator_build; fi
+    done
     mkdir -p "$FSBML_BUILD/demo"
     out=$(mktemp -d "$FSBML_BUILD/demo/$experiment.XXXXXX")
     local measure=("$experiment" "$full" "$wanted_rounds" "$prefix" "$components" "$programs" "$out" "$json")

@@ -40,7 +40,7 @@ cluster_arms() {
     shift
     local rates=("$@")
     for ((rail = 0; rail < ${#rates[@]}; rail++)); do
-        kbit=$(rate_kbit "${rates[$rail]}")
+        kbit=$(rate_kbit "${rates[$rail]%%,*}")
         if [ "$kbit" -gt "$best" ]; then best=$kbit fastest=$rail; fi
         [ "$rail" -eq 0 ] || all=$all,rail$rail
     done

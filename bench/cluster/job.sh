@@ -53,7 +53,12 @@ job_environment() {
     # The rails belong to BTLs: with UCX or libfabric installed, Open MPI would otherwise pass them by.
     preset_mca pml ob1
     preset_mca btl "self,$shared_memory,tcp"
-    preset_mca btl_tcp_if_include "$(rail_names "$state")"
+    if grep -q 'nodes=' "$state/rails"; then
+        # Where a node lacks a rail, naming that would be an error there: each node has a file of its own under this name.
+        preset_mca mca_base_param_files "$scratch/params,${HOME:-/}/.openmpi/mca-params.conf"
+    else
+        preset_mca btl_tcp_if_include "$(rail_names "$state")"
+    fi
     # Ours comes first, so that an older copy installed elsewhere does not win over the one just built.
     [ -z "$components" ] || preset_mca mca_base_component_path "$components:SYS_DEFAULT:USER_DEFAULT"
     # Ranks that spin while others wait for a core cost whole time slices.

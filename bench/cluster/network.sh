@@ -8,6 +8,11 @@
 #   rail0 (tbf) ---- n0r0 (tbf) [bridge rail0] ...---- rail0     shaped where a frame leaves: in the node to what its NIC
 #   rail1 (tbf) ---- n0r1 (tbf) [bridge rail1] ...---- rail1     can send, at the bridge's port to what it can receive
 #
+# Where a rail is more than a rate, all rails lead through the link emulator instead:
+#
+#   rail0 (tap) ~~~~ n0r0 (tap) [bridge rail0] ...~~~~ rail0     all, because tcp of Open MPI 4.1 pairs the addresses of two
+#                                                                nodes wrongly unless rails are made in their order
+#
 # All links are born inside the namespaces, so neither names nor addresses ever touch the host's own network.
 
 # The bucket holds two frames: more would let bursts pass above the rate; the queue is bounded as a switch's is.
@@ -30,25 +35,68 @@ add_namespace() {
     ip netns add "$2" && ip -n "$2" link set lo up
 }
 
-# link_batch NODE_INDEX NET_NAMESPACE RAILS: `ip -batch` lines that give one node its links; run in the node's namespace.
-link_batch() {
-    local index=$1 net=$2 rails=$3 rail
+# node_rails NODE_INDEX RAIL...: the names of the rails that the node has, as rail0,rail2.
+node_rails() {
+    local index=$1 rail names=""
+    shift
+    local rails=("$@")
+    for ((rail = 0; rail < ${#rails[@]}; rail++)); do
+        if rail_has "${rails[$rail]}" "$index"; then names=$names,rail$rail; fi
+    done
+    printf '%s\n' "${names#,}"
+}
+
+# veth_batch NODE_INDEX NET_NAMESPACE EMULATED RAIL...: `ip -batch` lines that make a node's veth links: to the management
+# network, and for the rails if the kernel shapes them.
+veth_batch() {
+    local index=$1 net=$2 emulated=$3 rail
+    shift 3
+    local rails=("$@")
     printf 'link add mgmt0 type veth peer name n%dm netns %s\n' "$index" "$net"
     printf 'address add %s/24 dev mgmt0\n' "$(mgmt_address "$index")"
     # No IPv6 link-local address: its router and neighbour solicitations would be traffic on the rails.
     printf 'link set mgmt0 addrgenmode none up\n'
-    for ((rail = 0; rail < rails; rail++)); do
-        printf 'link add rail%d type veth peer name n%dr%d netns %s\n' "$rail" "$index" "$rail" "$net"
+    for ((rail = 0; rail < ${#rails[@]}; rail++)); do
+        if [ -z "$emulated" ] && rail_has "${rails[$rail]}" "$index"; then
+            printf 'link add rail%d type veth peer name n%dr%d netns %s\n' "$rail" "$index" "$rail" "$net"
+        fi
+    done
+}
+
+# emulated_links NAME NODES RAIL...: the emulator's lines (bench/link/main.cpp).
+emulated_links() {
+    local name=$1 nodes=$2 node rail words
+    shift 2
+    local rails=("$@")
+    for ((node = 0; node < nodes; node++)); do
+        for ((rail = 0; rail < ${#rails[@]}; rail++)); do
+            rail_has "${rails[$rail]}" "$node" || continue
+            words=$(printf 'rate=%s' "${rails[$rail]}" | sed -E 's/,nodes=[^,]*//; s/,/ /g')
+            printf 'n%dr%d /run/netns/fsbml-%s-node%d rail%d /run/netns/fsbml-%s-net n%dr%d %s\n' \
+                "$node" "$rail" "$name" "$node" "$rail" "$name" "$node" "$rail" "$words"
+        done
+    done
+}
+
+# node_batch NODE_INDEX RAIL...: addresses of a node's rails, once their interfaces are there; port_batch: the other ends.
+node_batch() {
+    local index=$1 rail
+    shift
+    local rails=("$@")
+    for ((rail = 0; rail < ${#rails[@]}; rail++)); do
+        rail_has "${rails[$rail]}" "$index" || continue
         printf 'address add %s/24 dev rail%d\n' "$(rail_address "$rail" "$index")" "$rail"
         printf 'link set rail%d addrgenmode none up\n' "$rail"
     done
 }
 
-# port_batch NODE_INDEX RAILS: the other ends, in the bridges' namespace.
 port_batch() {
-    local index=$1 rails=$2 rail
+    local index=$1 rail
+    shift
+    local rails=("$@")
     printf 'link set n%dm master mgmt addrgenmode none up\n' "$index"
-    for ((rail = 0; rail < rails; rail++)); do
+    for ((rail = 0; rail < ${#rails[@]}; rail++)); do
+        rail_has "${rails[$rail]}" "$index" || continue
         printf 'link set n%dr%d master rail%d addrgenmode none up\n' "$index" "$rail" "$rail"
     done
 }
@@ -59,31 +107,76 @@ shape() {
         tc -n "$1" qdisc add dev "$2" root tbf rate "$3" burst "$FSBML_BURST" limit "$FSBML_QUEUE"
 }
 
-# network_up NAME NODES RATE...: makes it all; on the first failure returns 1 and leaves the clearing up to network_down.
+# like_veth NAMESPACE INTERFACE: a TAP device says 10 Mbit/s of itself, veth 10 Gbit/s, and Open MPI goes by such figures.
+like_veth() { nsenter --net="/run/netns/$1" ethtool -s "$2" speed 10000 duplex full; }
+
+# plain_set NODE_NAMESPACE NET_NAMESPACE NODE RAIL WORD...: changes a link that the kernel shapes, both ways; dies on words that
+# it does not know, with nothing changed.
+plain_set() {
+    local there=$1 net=$2 node=$3 rail=$4 word kbit
+    shift 4
+    for word in "$@"; do
+        case "$word" in
+            up | down) ;;
+            rate=*)
+                if ! kbit=$(rate_kbit "${word#rate=}") || [ "$kbit" -lt "$FSBML_MIN_KBIT" ] || [ "$kbit" -gt "$FSBML_MAX_KBIT" ]; then
+                    die "cluster set: $word: the rate must be a whole number with kbit, mbit or gbit, from 1mbit to 1gbit."
+                fi
+                ;;
+            *) die "cluster set: $word: the rails of this cluster are shaped by the kernel, which knows rate, down and up; for more bring it up with such as --rail rate=20mbit,delay=0us." ;;
+        esac
+    done
+    for word in "$@"; do
+        case "$word" in
+            # At the bridge's port: the node's own interface keeps its addresses and routes, as if only the cable were out.
+            up | down) ip -n "$net" link set "n${node}r$rail" "$word" || die "cluster set: could not set the link $word." ;;
+            rate=*)
+                { tc -n "$there" qdisc change dev "rail$rail" root tbf rate "${word#rate=}" burst "$FSBML_BURST" limit "$FSBML_QUEUE" &&
+                    tc -n "$net" qdisc change dev "n${node}r$rail" root tbf rate "${word#rate=}" burst "$FSBML_BURST" limit "$FSBML_QUEUE"; } ||
+                    die "cluster set: could not change the rate."
+                ;;
+        esac
+    done
+}
+
+# network_up NAME NODES RAIL...: makes it all; on the first failure returns 1 and leaves the clearing up to network_down.
 network_up() {
-    local name=$1 nodes=$2 state net node rail rates
+    local name=$1 nodes=$2 state net node rail rails emulated=""
     shift 2
-    rates=("$@")
+    rails=("$@")
+    for rail in "${rails[@]}"; do
+        if rail_emulated "$rail"; then emulated=yes; fi
+    done
     state=$(cluster_state "$name")
     net=fsbml-$name-net
     printf '127.0.0.1 localhost\n' >"$state/hosts"
     add_namespace "$state" "$net" || return 1
     {
         printf 'link add mgmt type bridge forward_delay 0 mcast_snooping 0\nlink set mgmt addrgenmode none up\n'
-        for ((rail = 0; rail < ${#rates[@]}; rail++)); do
+        for ((rail = 0; rail < ${#rails[@]}; rail++)); do
             printf 'link add rail%d type bridge forward_delay 0 mcast_snooping 0\nlink set rail%d addrgenmode none up\n' "$rail" "$rail"
-            printf 'rail%d 10.71.%d.0/24 %s\n' "$rail" "$rail" "${rates[$rail]}" >>"$state/rails"
+            printf 'rail%d 10.71.%d.0/24 %s\n' "$rail" "$rail" "${rails[$rail]}" >>"$state/rails"
         done
     } | ip -n "$net" -batch - || return 1
     for ((node = 0; node < nodes; node++)); do
         add_namespace "$state" "fsbml-$name-node$node" || return 1
-        link_batch "$node" "$net" "${#rates[@]}" | ip -n "fsbml-$name-node$node" -batch - || return 1
-        port_batch "$node" "${#rates[@]}" | ip -n "$net" -batch - || return 1
-        for ((rail = 0; rail < ${#rates[@]}; rail++)); do
-            shape "fsbml-$name-node$node" "rail$rail" "${rates[$rail]}" || return 1
-            shape "$net" "n${node}r$rail" "${rates[$rail]}" || return 1
+        veth_batch "$node" "$net" "$emulated" "${rails[@]}" | ip -n "fsbml-$name-node$node" -batch - || return 1
+    done
+    [ -z "$emulated" ] || emulator_start "$state" "$(emulated_links "$name" "$nodes" "${rails[@]}")" || return 1
+    for ((node = 0; node < nodes; node++)); do
+        node_batch "$node" "${rails[@]}" | ip -n "fsbml-$name-node$node" -batch - || return 1
+        port_batch "$node" "${rails[@]}" | ip -n "$net" -batch - || return 1
+        for ((rail = 0; rail < ${#rails[@]}; rail++)); do
+            rail_has "${rails[$rail]}" "$node" || continue
+            if [ -n "$emulated" ]; then
+                like_veth "fsbml-$name-node$node" "rail$rail" || return 1
+                continue
+            fi
+            shape "fsbml-$name-node$node" "rail$rail" "${rails[$rail]%%,*}" || return 1
+            shape "$net" "n${node}r$rail" "${rails[$rail]%%,*}" || return 1
         done
         printf '%s node%d\n' "$(mgmt_address "$node")" "$node" >>"$state/hosts"
+        printf 'btl_tcp_if_include = %s\n' "$(node_rails "$node" "${rails[@]}")" >"$state/params.node$node"
         printf 'node%d fsbml-%s-node%d %s\n' "$node" "$name" "$node" "$(mgmt_address "$node")" >>"$state/nodes"
     done
     : >"$state/ready"
@@ -102,6 +195,7 @@ network_down() {
             kill -KILL "$pid" || failed=1
         fi
     done
+    emulator_stop "$state" || failed=1
     if [ -f "$state/namespaces" ]; then
         while read -r namespace; do
             namespace_exists "$namespace" || continue

@@ -34,9 +34,15 @@ rate_kbit() {
     esac
 }
 
-# rail_rate SPEC: the rate of `--rail SPEC`, SPEC being key=value[,key=value...]; dies on anything unknown.
-rail_rate() {
-    local spec=$1 item rate="" kbit items
+# A rail as `--rail` names it: key=value[,key=value...]. As it is kept and passed on: RATE[,key=value...], so that a rail with
+# a rate and no more is just that. Where all are such, the kernel shapes them, else the link emulator does.
+#   delay=, jitter=, loss=   of the way from a node to another; ranges are checked by the emulator (bench/link/shape.cpp)
+#   queue=                   bytes that wait at each of its two links
+#   nodes=                   who has this rail: 0-2 or 0+2+5-7
+
+# rail_spec SPEC: prints `--rail SPEC` as it is kept; dies on anything unknown.
+rail_spec() {
+    local spec=$1 item rate="" rest="" kbit items
     IFS=, read -r -a items <<<"$spec"
     [ ${#items[@]} -gt 0 ] || die "--rail needs a value such as rate=200mbit."
     for item in "${items[@]}"; do
@@ -48,12 +54,77 @@ rail_rate() {
                     die "--rail '$spec': the rate must be a whole number with kbit, mbit or gbit, from 1mbit to 1gbit."
                 fi
                 ;;
-            *=*) die "--rail '$spec': unknown key '${item%%=*}'; known: rate." ;;
+            delay=* | jitter=* | loss=* | queue=* | nodes=*)
+                [[ ,$rest, != *",${item%%=*}="* ]] || die "--rail '$spec': ${item%%=*} is given twice."
+                rail_word_good "$item" || die "--rail '$spec': $item is not like $(rail_word_example "${item%%=*}")."
+                rest=$rest,$item
+                ;;
+            *=*) die "--rail '$spec': unknown key '${item%%=*}'; known: rate, delay, jitter, loss, queue and nodes." ;;
             *) die "--rail '$spec': '$item' is not KEY=VALUE, such as rate=200mbit." ;;
         esac
     done
     [ -n "$rate" ] || die "--rail '$spec': no rate; give one such as rate=200mbit."
-    printf '%s\n' "$rate"
+    printf '%s\n' "$rate$rest"
+}
+
+# rail_word_good WORD: it has the form that its key wants.
+rail_word_good() {
+    local number='[0-9]{1,6}(\.[0-9]{1,6})?'
+    case "$1" in
+        delay=* | jitter=*) [[ ${1#*=} =~ ^$number(ns|us|ms|s)$ ]] ;;
+        loss=*) [[ ${1#*=} =~ ^$number%$ ]] ;;
+        queue=*) [[ ${1#*=} =~ ^$number(b|kb|mb)?$ ]] ;;
+        nodes=*) [[ ${1#*=} =~ ^[0-9]{1,3}(-[0-9]{1,3})?(\+[0-9]{1,3}(-[0-9]{1,3})?)*$ ]] ;;
+    esac
+}
+
+rail_word_example() {
+    case "$1" in
+        delay | jitter) printf '%s=100us (ns, us, ms or s)' "$1" ;;
+        loss) printf 'loss=0.1%%' ;;
+        queue) printf 'queue=64kb (b, kb or mb)' ;;
+        nodes) printf 'nodes=0-2 or nodes=0+2' ;;
+    esac
+}
+
+# rail_value SPEC KEY: the value of a key of a kept rail, or nothing.
+rail_value() {
+    local item items
+    IFS=, read -r -a items <<<"rate=$1"
+    for item in "${items[@]}"; do [ "${item%%=*}" != "$2" ] || printf '%s\n' "${item#*=}"; done
+}
+
+# rail_emulated SPEC: it takes the link emulator. Whom it joins does not matter for that.
+rail_emulated() {
+    local plain
+    plain=$(rail_value "$1" rate),nodes=$(rail_value "$1" nodes)
+    [ "$1" != "${plain%,nodes=}" ] && [ "$1" != "$plain" ]
+}
+
+# rail_has SPEC NODE: the node has this rail.
+rail_has() {
+    local list range ranges
+    list=$(rail_value "$1" nodes)
+    [ -n "$list" ] || return 0
+    IFS=+ read -r -a ranges <<<"$list"
+    for range in "${ranges[@]}"; do
+        if [ "$2" -ge "$((10#${range%-*}))" ] && [ "$2" -le "$((10#${range#*-}))" ]; then return 0; fi
+    done
+    return 1
+}
+
+# check_rail_nodes SPEC NODES: of so many nodes, the rail names only such, and joins at least two of them.
+check_rail_nodes() {
+    local list node joined=0
+    list=$(rail_value "$1" nodes)
+    [ -n "$list" ] || return 0
+    for node in ${list//[+-]/ }; do
+        [ "$((10#$node))" -lt "$2" ] || die "--rail '$1': there is no node $((10#$node)); $2 nodes are 0 to $(($2 - 1))."
+    done
+    for ((node = 0; node < $2; node++)); do
+        if rail_has "$1" "$node"; then joined=$((joined + 1)); fi
+    done
+    [ "$joined" -ge 2 ] || [ "$2" -lt 2 ] || die "--rail '$1': a rail joins at least two nodes."
 }
 
 # value_of OPTION COUNT: dies if OPTION is the last word of the command line (COUNT words are left).

@@ -8,6 +8,8 @@
 #   nodes        one line a node:  HOSTNAME NAMESPACE MANAGEMENT_ADDRESS
 #   rails        one line a rail:  INTERFACE SUBNET RATE
 #   hosts        the nodes' /etc/hosts
+#   params.NODE  which rails the node has, as a file of Open MPI's parameters
+#   link.*       the link emulator's, if there is one (emulator.sh)
 #   ready        written last: without it the cluster is not up
 #   jobs/job.PID one file a running job, with the start time of that process
 

@@ -59,7 +59,7 @@ options_are_checked() {
     ok "rate without a unit" refuses "rate must be" cluster up --rail rate=200
     ok "rate of zero" refuses "rate must be" cluster up --rail rate=0mbit
     ok "rate above what is possible" refuses "rate must be" cluster up --rail rate=2gbit
-    ok "unknown key of a rail" refuses "unknown key 'delay'" cluster up --rail rate=200mbit,delay=1ms
+    ok "unknown key of a rail" refuses "unknown key 'speed'" cluster up --rail rate=200mbit,speed=1ms
     ok "rail without a key" refuses "not KEY=VALUE" cluster up --rail 200mbit
     ok "rate twice" refuses "given twice" cluster up --rail rate=1mbit,rate=2mbit
     ok "empty rail" refuses "needs a value such as" cluster up --rail ""
