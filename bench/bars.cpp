@@ -115,8 +115,8 @@ private:
         }
         std::string figures = "not measured";
         if (worst) {
-            figures = "worst " + format("%.3f", worst->median) + format(" ± %.3f", worst->spread) + " (" +
-                      name_of(where) + ")";
+            figures = "worst " + format("%.3f", worst->median) + format(" ± %.3f", worst->spread) + " ("
+                      + name_of(where) + ")";
             if (missed > 0) {
                 figures += ", missed at " + std::to_string(missed) + " of " + std::to_string(places);
             }

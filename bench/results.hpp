@@ -37,8 +37,8 @@ struct Figure {
     int launches = 0;
 };
 
-// How two arms compare: the launches of one round are compared with each other, since a machine may change its
-// speed between rounds, and then the medians of both arms may stem from different times.
+// How two arms compare: the launches of one round are compared with each other, since a machine may change
+// its speed between rounds, and then the medians of both arms may stem from different times.
 struct Ratio {
     double median = 0;
     double spread = 0; // half the distance of the quartiles over rounds

@@ -42,7 +42,8 @@ static_assert(std::is_trivial<fsbml_hello_t>::value && std::is_standard_layout<f
               "plain data");
 
 // A scheduler has 1 to 32 rails and a policy that exists.
-// A fit is held against probes that it was not made from: the exact ones agree, those a third off do not, nor nonsense.
+// A fit is held against probes that it was not made from: the exact ones agree, those a third off do not, nor
+// nonsense.
 TEST(FitApi, PredictsOtherProbes)
 {
     fsbml_fit_t fit{};

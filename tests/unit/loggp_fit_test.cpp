@@ -130,8 +130,8 @@ TEST(Fit, OneWildSize)
     EXPECT_NE(std::string(fit.reason).find("not one line"), std::string::npos) << fit.reason;
 }
 
-// A bucket takes the same time off every message after a pause, whatever its size, on both ways. A rail without
-// one has none, and neither has one whose messages gain with their size.
+// A bucket takes the same time off every message after a pause, whatever its size, on both ways. A rail
+// without one has none, and neither has one whose messages gain with their size.
 TEST(Fit, Burst)
 {
     for (const double bucket : {0.0, 3e3, 120e3, 1300e3}) {

@@ -40,8 +40,8 @@ TEST(TableText, AlignedLines)
     ASSERT_EQ(lines.size(), 3U);
     EXPECT_EQ(lines[0].size(), lines[1].size());
     EXPECT_EQ(lines[1].size(), lines[2].size());
-    for (const char *word :
-         {"rail", "key", "L us", "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B", "probes", "residual"}) {
+    for (const char *word : {"rail", "key", "L us", "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B",
+                             "probes", "residual"}) {
         EXPECT_NE(lines[0].find(word), std::string::npos) << word;
     }
     for (const char *value :

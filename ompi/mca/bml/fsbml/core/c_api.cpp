@@ -71,7 +71,8 @@ void fsbml_log_set(fsbml_log_fn_t fn, void *context, int max_level) noexcept
 // ------------------------------------------------------------------ model
 
 bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes, uint64_t prtt_1_ns,
-                        uint64_t prtt_n_ns, double tolerance) noexcept {
+                        uint64_t prtt_n_ns, double tolerance) noexcept
+{
     if (fit == nullptr || !fit->valid || packets < 2 || bytes < 1 || prtt_n_ns <= prtt_1_ns) {
         return false;
     }

@@ -33,8 +33,8 @@ std::size_t power_of_two_below(std::size_t n) noexcept
 bool valid(const fsbml_loggp_t &p) noexcept
 {
     return time_valid(p.L_ns) && time_valid(p.o_s_ns) && time_valid(p.o_r_ns) && time_valid(p.g_ns)
-           && time_valid(p.burst_ns)
-           && std::isfinite(p.G_ns_per_byte) && p.G_ns_per_byte >= kMinG && p.G_ns_per_byte <= kMaxG;
+           && time_valid(p.burst_ns) && std::isfinite(p.G_ns_per_byte) && p.G_ns_per_byte >= kMinG
+           && p.G_ns_per_byte <= kMaxG;
 }
 
 double gap_ns(const fsbml_loggp_t &p, double bytes) noexcept

@@ -202,10 +202,10 @@ void fit_overhead(fsbml_fit_t &fit, const Samples &samples, const Samples::Cell 
     }
 }
 
-// How much earlier than G says a single message arrives after a pause: 2 (o_s + L + o_r + G (s-1)) - PRTT(1,0,s)
-// over two ways. The least of all sizes, so that what grows with the size (a link that takes bytes in faster
-// than it can go on doing) is not taken for a bucket; and none where it is less than a message's overheads,
-// which is noise.
+// How much earlier than G says a single message arrives after a pause: 2 (o_s + L + o_r + G (s-1)) -
+// PRTT(1,0,s) over two ways. The least of all sizes, so that what grows with the size (a link that takes
+// bytes in faster than it can go on doing) is not taken for a bucket; and none where it is less than a
+// message's overheads, which is noise.
 void fit_burst(fsbml_fit_t &fit, const Samples &samples, const Samples::Cell &one)
 {
     const double base = undisturbed(one.times_ns) / 2.0;

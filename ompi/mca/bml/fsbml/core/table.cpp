@@ -33,7 +33,8 @@ bool fit_consistent(const fsbml_fit_t &f) noexcept
 {
     const fsbml_loggp_t &p = f.params;
     const bool finite = std::isfinite(p.L_ns) && std::isfinite(p.o_s_ns) && std::isfinite(p.o_r_ns)
-                        && std::isfinite(p.g_ns) && std::isfinite(p.G_ns_per_byte) && std::isfinite(p.burst_ns);
+                        && std::isfinite(p.g_ns) && std::isfinite(p.G_ns_per_byte)
+                        && std::isfinite(p.burst_ns);
     return finite && std::isfinite(f.residual) && f.residual >= 0.0 && (!f.valid || valid(p));
 }
 
@@ -215,8 +216,8 @@ std::string table_text(const fsbml_table_t &t)
         name_width = std::max(name_width, static_cast<int>(text_of(t.rail[i].name).size()));
         key_width = std::max(key_width, static_cast<int>(text_of(t.rail[i].key).size()));
     }
-    append(s, "%-*s  %-*s %10s %8s %8s %8s %10s %10s %8s %6s %8s\n", name_width, "rail", key_width, "key", "L us",
-           "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B", "probes", "residual");
+    append(s, "%-*s  %-*s %10s %8s %8s %8s %10s %10s %8s %6s %8s\n", name_width, "rail", key_width, "key",
+           "L us", "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B", "probes", "residual");
     for (std::uint32_t i = 0; i < n; ++i) {
         const fsbml_fit_t &f = t.rail[i].fit;
         append(s, "%-*s  %-*s", name_width, text_of(t.rail[i].name).c_str(), key_width,
@@ -224,9 +225,11 @@ std::string table_text(const fsbml_table_t &t)
         if (f.valid) { // 1 byte a ns is 1000 MB/s
             append(s, " %10.2f %8.2f %8.2f %8.2f %10.4g %10.4g %8.0f %6u %6.2f %%\n", f.params.L_ns / 1e3,
                    f.params.o_s_ns / 1e3, f.params.o_r_ns / 1e3, f.params.g_ns / 1e3, f.params.G_ns_per_byte,
-                   1e3 / f.params.G_ns_per_byte, f.params.burst_ns / f.params.G_ns_per_byte, f.probes, f.residual * 100.0);
+                   1e3 / f.params.G_ns_per_byte, f.params.burst_ns / f.params.G_ns_per_byte, f.probes,
+                   f.residual * 100.0);
         } else {
-            append(s, " %10s %8s %8s %8s %10s %10s %8s %6u %8s\n", "-", "-", "-", "-", "-", "-", "-", f.probes, "-");
+            append(s, " %10s %8s %8s %8s %10s %10s %8s %6u %8s\n", "-", "-", "-", "-", "-", "-", "-",
+                   f.probes, "-");
         }
     }
     for (std::uint32_t i = 0; i < n; ++i) {

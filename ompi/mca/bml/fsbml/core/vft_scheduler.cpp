@@ -114,8 +114,9 @@ int Scheduler::set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept
     return 0;
 }
 
-// Every rail gets the shortest burst of all. So it tells when a rail counts as idle, and never decides between
-// two busy ones: buckets of equal bytes last longest on the slowest rail, and would lure traffic there.
+// Every rail gets the shortest burst of all. So it tells when a rail counts as idle, and never decides
+// between two busy ones: buckets of equal bytes last longest on the slowest rail, and would lure traffic
+// there.
 void Scheduler::share_burst() noexcept
 {
     const std::uint32_t measured = measured_.load(std::memory_order_acquire);
