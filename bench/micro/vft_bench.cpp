@@ -9,11 +9,18 @@
 //   choose/R                the choice alone
 //   contended/R             the same with two threads on one scheduler
 //   loop                    what of the first is the benchmark's own loop
+//   calibration/R           all that the core does for a measurement of R rails: plan, samples, fit; no time
+//   passes
+//                           on rails (their PRTTs come from the formulas, thesis 3.2.2)
 #include "fsbml_core.h"
+#include "rail.hpp"
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace
 {
@@ -28,7 +35,7 @@ SchedPtr make(std::size_t rails, fsbml_policy_t policy)
 {
     SchedPtr s(fsbml_sched_create(rails, policy));
     for (std::size_t i = 0; i < rails; ++i) {
-        const fsbml_loggp_t p{20e3, 1e3, 1e3, 2e3, 80.0 / static_cast<double>(i + 1)};
+        const fsbml_loggp_t p{20e3, 1e3, 1e3, 2e3, 80.0 / static_cast<double>(i + 1), 0.0};
         if (0 != fsbml_sched_set_model(s.get(), i, &p)) {
             return nullptr;
         }
@@ -83,6 +90,41 @@ void contended(benchmark::State &state)
     }
 }
 
+std::uint64_t prtt_ns(const fsbml_loggp_t &p, const fsbml_probe_t &probe)
+{
+    const double bytes = p.G_ns_per_byte * (probe.bytes - 1.0);
+    const double between = std::max(p.o_s_ns + static_cast<double>(probe.delay_ns), p.g_ns + bytes);
+    return static_cast<std::uint64_t>(2.0 * (p.o_s_ns + p.L_ns + p.o_r_ns + bytes)
+                                      + (probe.packets - 1.0) * between);
+}
+
+void calibration(benchmark::State &state)
+{
+    const auto rails = static_cast<std::size_t>(state.range(0));
+    const fsbml_calib_config_t config{16, 2048, 1, 9, 300000000, 1};
+    const std::vector<std::uint32_t> max_bytes(rails, 131072);
+    double probes = 0.0;
+    for (auto _ : state) {
+        fsbml_calib_t *calib = fsbml_calib_create(&config, rails, max_bytes.data());
+        fsbml_probe_t probe{};
+        for (std::uint64_t elapsed = 0; 1 == fsbml_calib_next(calib, elapsed, &probe); ++probes) {
+            const fsbml_loggp_t p{20e3, 1e3, 1e3, 2e3, 8.0 * static_cast<double>(probe.rail + 1), 0.0};
+            const std::uint64_t time = prtt_ns(p, probe);
+            fsbml_calib_report(calib, &probe, time);
+            elapsed += time;
+        }
+        fsbml_fit_t fit{};
+        for (std::size_t rail = 0; rail < rails; ++rail) {
+            fsbml_calib_fit(calib, rail, &fit);
+        }
+        if (!fit.valid) {
+            state.SkipWithError(fit.reason);
+        }
+        fsbml_calib_destroy(calib);
+    }
+    state.counters["probes"] = probes / static_cast<double>(state.iterations());
+}
+
 void loop(benchmark::State &state)
 {
     std::uint64_t now = 1000000000;
@@ -96,12 +138,23 @@ void loop(benchmark::State &state)
 }
 
 BENCHMARK(loop);
-BENCHMARK(choose_and_charge)->ArgsProduct({{1, 2, 4, 16, 32}, {FSBML_POLICY_ARRIVAL}});
+BENCHMARK(choose_and_charge)->ArgsProduct({{1, 2, 4, 8, 16, 32}, {FSBML_POLICY_ARRIVAL}});
 BENCHMARK(choose_and_charge)
     ->ArgsProduct({{2, 16}, {FSBML_POLICY_THESIS, FSBML_POLICY_ROUNDROBIN, FSBML_POLICY_SINGLE}});
-BENCHMARK(choose)->Arg(1)->Arg(2)->Arg(4)->Arg(16)->Arg(32);
+BENCHMARK(choose)->Arg(1)->Arg(2)->Arg(4)->Arg(8)->Arg(16)->Arg(32);
 BENCHMARK(contended)->Arg(2)->Arg(16)->Threads(2);
+BENCHMARK(calibration)->Arg(2)->Arg(4)->Unit(benchmark::kMicrosecond);
 
 } // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char **argv)
+{
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+        return 2;
+    }
+    benchmark::AddCustomContext("bytes a rail", std::to_string(sizeof(fsbml::Rail)));
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+    return 0;
+}

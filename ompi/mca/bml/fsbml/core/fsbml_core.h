@@ -66,7 +66,7 @@ size_t fsbml_quantum(const fsbml_loggp_t *params, size_t n_rails, double loss, s
 
 /** Rule by which a rail is chosen. */
 typedef enum fsbml_policy_t {
-    FSBML_POLICY_ARRIVAL = 0,    /**< least arrival time (DESIGN 2): the default */
+    FSBML_POLICY_ARRIVAL = 0,    /**< least arrival time: the default */
     FSBML_POLICY_THESIS = 1,     /**< least 2o + L + max(VFT, now) (thesis 4.4.8) */
     FSBML_POLICY_ROUNDROBIN = 2, /**< next rail of the set in turn */
     FSBML_POLICY_SINGLE = 3,     /**< always the rail with the least g + G (s-1) at 64 KiB; ties: lower index */
