@@ -35,6 +35,10 @@ emulator_build() {
 emulator_start() {
     local program
     program=$(emulator_program)
+    if [ ! -w /dev/net/tun ]; then
+        say "the link emulator needs /dev/net/tun, which root may use where the kernel has it; rails with a rate only do without."
+        return 1
+    fi
     (cd -- "$1" && "$program" --socket link.sock run --background link.pid <<<"$2") || return 1
     process_start "$(cat "$1/link.pid")" >"$1/link.start"
 }
