@@ -12,6 +12,7 @@
 #ifndef FSBML_TESTS_FAKE_H
 #define FSBML_TESTS_FAKE_H
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "bml_fsbml_hooks.h"
@@ -45,6 +46,7 @@ typedef struct fake_btl_t {
         mca_btl_base_tag_t tag;
     } queue[FAKE_QUEUE];         /* given to btl_send, not completed */
     int n_queue;
+    bool breaks_pipe;            /* closing a connection raises SIGPIPE */
     int n_sent, n_sendi, n_alloc, n_free, n_wrong_owner;
     size_t bytes;
     bool refuses, keeps_flags;
@@ -138,7 +140,9 @@ static int fake_number(const mca_btl_base_module_t *btl);
 static int fake_del_procs(mca_btl_base_module_t *btl, size_t n, struct opal_proc_t **procs,
                           struct mca_btl_base_endpoint_t **eps)
 {
-    (void) btl;
+    if (((fake_btl_t *) btl)->breaks_pipe) {
+        raise(SIGPIPE); /* as a goodbye to a peer that has gone */
+    }
     (void) n;
     (void) procs;
     (void) eps;

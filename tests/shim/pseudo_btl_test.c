@@ -200,6 +200,20 @@ static void sendi_goes_by_the_chosen_rail(void)
     world_down(2);
 }
 
+/* A connection that breaks while it is closed costs the job nothing, and the signal is afterwards what it was. */
+static void a_goodbye_to_nobody_is_survived(void)
+{
+    sigset_t pending, mask;
+    two_rails();
+    fake[0].breaks_pipe = true;
+    world_up(2);
+    (void) peer_up();
+    all_live(2);
+    world_down(2); /* ends the process if SIGPIPE gets through */
+    CHECK(0 == sigpending(&pending) && 0 == sigismember(&pending, SIGPIPE));
+    CHECK(0 == sigprocmask(SIG_BLOCK, NULL, &mask) && 0 == sigismember(&mask, SIGPIPE));
+}
+
 static struct {
     const mca_btl_base_module_t *btl;
     void *data;
@@ -311,6 +325,7 @@ int main(void)
         a_refused_send_changes_nothing,
         prepared_fragments_are_charged_by_their_bytes,
         sendi_goes_by_the_chosen_rail,
+        a_goodbye_to_nobody_is_survived,
         receive_callbacks_name_the_pseudo_btl,
         rdma_lists_hold_real_btls,
         a_rail_can_leave_and_return,

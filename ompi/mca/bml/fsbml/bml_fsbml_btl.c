@@ -8,24 +8,36 @@
 
 #include "bml_fsbml_hooks.h"
 
-/* Cost of a choice on a peer's single path is one comparison. */
-static inline mca_bml_fsbml_path_t *choose_at(mca_bml_fsbml_endpoint_t *ep, uint64_t now, size_t bytes)
+/* The rails to choose from. */
+static inline uint32_t candidates(mca_bml_fsbml_endpoint_t *ep)
 {
     uint32_t rails = atomic_load_explicit(&ep->live, memory_order_relaxed);
     if (OPAL_UNLIKELY(0 == rails)) {
         /* Nothing is proved yet. What is sent now is held, so its rail need only be possible. */
         rails = atomic_load_explicit(&ep->possible, memory_order_relaxed);
     }
-    if (0 == (rails & (rails - 1))) {
+    return rails;
+}
+
+static inline bool is_choice(uint32_t rails)
+{
+    return 0 != (rails & (rails - 1));
+}
+
+static inline mca_bml_fsbml_path_t *choose_at(mca_bml_fsbml_endpoint_t *ep, uint32_t rails, uint64_t now, size_t bytes)
+{
+    if (!is_choice(rails)) {
         /* no rail at all: the message is held until one comes back, or fails with all others */
         return 0 != rails ? fsbml_path(ep, (uint32_t) __builtin_ctz(rails)) : &ep->path[0];
     }
     return fsbml_path(ep, (uint32_t) fsbml_sched_choose(mca_bml_fsbml.sched, now, bytes, rails));
 }
 
+/* Cost of a choice on a peer's single path is one comparison: the clock is read only where there is a choice. */
 static inline mca_bml_fsbml_path_t *choose(mca_bml_fsbml_endpoint_t *ep, size_t bytes)
 {
-    return choose_at(ep, fsbml_now_ns(), bytes);
+    const uint32_t rails = candidates(ep);
+    return choose_at(ep, rails, is_choice(rails) ? fsbml_now_ns() : 0, bytes);
 }
 
 static mca_btl_base_descriptor_t *pseudo_alloc(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -146,7 +158,7 @@ static int pseudo_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     const size_t bytes = header_size + payload_size;
     const uint64_t now = fsbml_now_ns();
-    mca_bml_fsbml_path_t *path = choose_at(ep, now, bytes);
+    mca_bml_fsbml_path_t *path = choose_at(ep, candidates(ep), now, bytes);
     const bool live = 0 != (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail));
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_descriptor_t *des = NULL;
