@@ -75,7 +75,7 @@ bench_core() {
         if ! { [ -d "$(dirname -- "$json")" ] && : 2>/dev/null >>"$json"; }; then die "bench: cannot write '$json'."; fi
         options+=("--benchmark_out=$json" --benchmark_out_format=json)
     fi
-    if [ ! -x "$program" ] || [ -n "$(find "$FSBML_TOP/bench/micro" "$FSBML_TOP/ompi/mca/bml/fsbml/core" -newer "$program" -name '*pp' -print -quit)" ]; then
+    if ! newer_than_all "$program" "$FSBML_TOP/bench/micro" "$FSBML_TOP/ompi/mca/bml/fsbml/core"; then
         need_packages "the core's benchmark" g++ libbenchmark-dev
         logged "$log" "compiling the core's benchmark" bench_core_build "$program" || die "could not compile the core's benchmark; the log is $log"
     fi

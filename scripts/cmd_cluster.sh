@@ -127,9 +127,7 @@ cluster_up() {
     for rate in "${rates[@]}"; do check_rail_nodes "$rate" "$nodes"; done
     need_packages "the virtual cluster" iproute2 ethtool
     namespaces_possible || die "the kernel does not let this process make network namespaces (a container without privileges?)."
-    for rate in "${rates[@]}"; do
-        if rail_emulated "$rate"; then emulator_build; fi
-    done
+    if any_emulated "${rates[@]}"; then emulator_build; fi
     state=$(cluster_state "$name")
     if [ -n "$replace" ]; then
         network_down "$name" || die "could not take cluster '$name' down."

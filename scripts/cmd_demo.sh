@@ -99,9 +99,7 @@ cmd_demo() {
         bars=""
     fi
     programs=$(programs_build "$prefix")
-    for rate in "${rates[@]}"; do
-        if [ -z "$one_host" ] && rail_emulated "$rate"; then emulator_build; fi
-    done
+    if [ -z "$one_host" ] && any_emulated "${rates[@]}"; then emulator_build; fi
     mkdir -p "$FSBML_BUILD/demo"
     out=$(mktemp -d "$FSBML_BUILD/demo/$experiment.XXXXXX")
     local measure=("$experiment" "$full" "$wanted_rounds" "$prefix" "$components" "$programs" "$out" "$json")

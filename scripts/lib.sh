@@ -43,6 +43,9 @@ need_packages() {
     fi
 }
 
+# newer_than_all PROGRAM PATH...: the program is there, and no C++ source under the paths is newer.
+newer_than_all() { [ -x "$1" ] && [ -z "$(find "${@:2}" -name '*.[ch]pp' -newer "$1" -print -quit)" ]; }
+
 # logged LOG WHAT COMMAND...: runs a long command with its output in LOG and a sign of life every few seconds.
 logged() {
     local log=$1 what=$2 pid start=$SECONDS

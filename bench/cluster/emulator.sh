@@ -1,4 +1,4 @@
-# The link emulator of a virtual cluster: building, starting, telling and ending it. Sourced after state.sh and programs.sh.
+# The link emulator of a virtual cluster: building, starting, telling and ending it. Sourced after state.sh and contain.sh.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
@@ -23,7 +23,7 @@ emulator_compile() {
 emulator_build() {
     local program log=$FSBML_BUILD/log/link.log
     program=$(emulator_program)
-    [ ! -x "$program" ] || [ -n "$(find "$FSBML_TOP/bench/link" -name '*.[ch]pp' -newer "$program" -print -quit)" ] || return 0
+    ! newer_than_all "$program" "$FSBML_TOP/bench/link" || return 0
     need_packages "the link emulator" g++ libcli11-dev libfmt-dev
     mkdir -p "$(dirname -- "$program")"
     logged "$log" "compiling the link emulator" emulator_compile "$(dirname -- "$program")" ||

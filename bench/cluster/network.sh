@@ -65,15 +65,15 @@ veth_batch() {
 
 # emulated_links NAME NODES RAIL...: the emulator's lines (bench/link/main.cpp).
 emulated_links() {
-    local name=$1 nodes=$2 node rail words
+    local name=$1 nodes=$2 node rail words=()
     shift 2
     local rails=("$@")
+    for rail in "${rails[@]}"; do words+=("$(printf 'rate=%s' "$rail" | sed -E 's/,nodes=[^,]*//; s/,/ /g')"); done
     for ((node = 0; node < nodes; node++)); do
         for ((rail = 0; rail < ${#rails[@]}; rail++)); do
             rail_has "${rails[$rail]}" "$node" || continue
-            words=$(printf 'rate=%s' "${rails[$rail]}" | sed -E 's/,nodes=[^,]*//; s/,/ /g')
             printf 'n%dr%d /run/netns/fsbml-%s-node%d rail%d /run/netns/fsbml-%s-net n%dr%d %s\n' \
-                "$node" "$rail" "$name" "$node" "$rail" "$name" "$node" "$rail" "$words"
+                "$node" "$rail" "$name" "$node" "$rail" "$name" "$node" "$rail" "${words[$rail]}"
         done
     done
 }
@@ -113,16 +113,12 @@ like_veth() { nsenter --net="/run/netns/$1" ethtool -s "$2" speed 10000 duplex f
 # plain_set NODE_NAMESPACE NET_NAMESPACE NODE RAIL WORD...: changes a link that the kernel shapes, both ways; dies on words that
 # it does not know, with nothing changed.
 plain_set() {
-    local there=$1 net=$2 node=$3 rail=$4 word kbit
+    local there=$1 net=$2 node=$3 rail=$4 word
     shift 4
     for word in "$@"; do
         case "$word" in
             up | down) ;;
-            rate=*)
-                if ! kbit=$(rate_kbit "${word#rate=}") || [ "$kbit" -lt "$FSBML_MIN_KBIT" ] || [ "$kbit" -gt "$FSBML_MAX_KBIT" ]; then
-                    die "cluster set: $word: the rate must be a whole number with kbit, mbit or gbit, from 1mbit to 1gbit."
-                fi
-                ;;
+            rate=*) check_rate "cluster set: $word" "${word#rate=}" ;;
             *) die "cluster set: $word: the rails of this cluster are shaped by the kernel, which knows rate, down and up; for more bring it up with such as --rail rate=20mbit,delay=0us." ;;
         esac
     done
@@ -144,9 +140,7 @@ network_up() {
     local name=$1 nodes=$2 state net node rail rails emulated=""
     shift 2
     rails=("$@")
-    for rail in "${rails[@]}"; do
-        if rail_emulated "$rail"; then emulated=yes; fi
-    done
+    if any_emulated "${rails[@]}"; then emulated=yes; fi
     state=$(cluster_state "$name")
     net=fsbml-$name-net
     printf '127.0.0.1 localhost\n' >"$state/hosts"

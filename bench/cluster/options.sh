@@ -40,9 +40,17 @@ rate_kbit() {
 #   queue=                   bytes that wait at each of its two links
 #   nodes=                   who has this rail: 0-2 or 0+2+5-7
 
+# check_rate WHERE RATE: dies unless a link can have it.
+check_rate() {
+    local kbit
+    if ! kbit=$(rate_kbit "$2") || [ "$kbit" -lt "$FSBML_MIN_KBIT" ] || [ "$kbit" -gt "$FSBML_MAX_KBIT" ]; then
+        die "$1: the rate must be a whole number with kbit, mbit or gbit, from 1mbit to 1gbit."
+    fi
+}
+
 # rail_spec SPEC: prints `--rail SPEC` as it is kept; dies on anything unknown.
 rail_spec() {
-    local spec=$1 item rate="" rest="" kbit items
+    local spec=$1 item rate="" rest="" items
     IFS=, read -r -a items <<<"$spec"
     [ ${#items[@]} -gt 0 ] || die "--rail needs a value such as rate=200mbit."
     for item in "${items[@]}"; do
@@ -50,9 +58,7 @@ rail_spec() {
             rate=*)
                 [ -z "$rate" ] || die "--rail '$spec': rate is given twice."
                 rate=${item#rate=}
-                if ! kbit=$(rate_kbit "$rate") || [ "$kbit" -lt "$FSBML_MIN_KBIT" ] || [ "$kbit" -gt "$FSBML_MAX_KBIT" ]; then
-                    die "--rail '$spec': the rate must be a whole number with kbit, mbit or gbit, from 1mbit to 1gbit."
-                fi
+                check_rate "--rail '$spec'" "$rate"
                 ;;
             delay=* | jitter=* | loss=* | queue=* | nodes=*)
                 [[ ,$rest, != *",${item%%=*}="* ]] || die "--rail '$spec': ${item%%=*} is given twice."
@@ -101,11 +107,21 @@ rail_emulated() {
     [ "$1" != "${plain%,nodes=}" ] && [ "$1" != "$plain" ]
 }
 
+# any_emulated SPEC...: one of a cluster's rails takes the link emulator, which then carries all.
+any_emulated() {
+    local spec
+    for spec in "$@"; do
+        if rail_emulated "$spec"; then return 0; fi
+    done
+    return 1
+}
+
 # rail_has SPEC NODE: the node has this rail.
 rail_has() {
     local list range ranges
+    # Asked some times for each node and rail, mostly for nothing: no process for that.
+    [[ $1 == *,nodes=* ]] || return 0
     list=$(rail_value "$1" nodes)
-    [ -n "$list" ] || return 0
     IFS=+ read -r -a ranges <<<"$list"
     for range in "${ranges[@]}"; do
         if [ "$2" -ge "$((10#${range%-*}))" ] && [ "$2" -le "$((10#${range#*-}))" ]; then return 0; fi

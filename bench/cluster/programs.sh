@@ -9,7 +9,7 @@ programs_dir() {
 }
 
 # up_to_date PROGRAM: it is there, and nothing in bench/ is newer.
-up_to_date() { [ -x "$1" ] && [ -z "$(find "$FSBML_TOP/bench" -maxdepth 1 -name '*.[ch]pp' -newer "$1" -print -quit)" ]; }
+up_to_date() { newer_than_all "$1" "$FSBML_TOP"/bench/*.[ch]pp; }
 
 # compile_objects DIR MPI_FLAGS...: both cores at once; the headers' JSON library is most of the work, and not worth optimising.
 compile_objects() {

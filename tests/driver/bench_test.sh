@@ -12,18 +12,6 @@ done
 scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
 
-fsbml() { "$FSBML_TOP/fsbml" "$@"; }
-
-# refuses PATTERN ARGUMENTS...: the command fails with exactly one line on stderr, an error that matches.
-refuses() {
-    local pattern=$1 status=0
-    shift
-    fsbml "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
-    [ "$status" -ne 0 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] && grep -qE "^fsbml: error: .*$pattern" "$scratch/err" && return 0
-    sed 's/^/# /' "$scratch/err" >&9
-    return 1
-}
-
 core_runs() { fsbml bench core --repetitions 1 --filter '^(choose_and_charge/2/0|calibration/2)$' --json "$scratch/core.json" >"$scratch/out" 2>"$scratch/err"; }
 
 ok "list" equal "$(fsbml bench --list | awk '{ print $1 }' | paste -sd' ')" "onetoone equal single collectives core"

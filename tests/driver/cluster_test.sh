@@ -16,30 +16,12 @@ done
 is_root || die "cluster_test.sh needs root, as the cluster does."
 PATH=$PATH:/usr/sbin:/sbin
 
-name=t$$
-scratch=$(mktemp -d)
-export FSBML_CLUSTERS=$scratch/clusters
-
+own_clusters t
 cleanup() {
-    if [ -d "$FSBML_CLUSTERS/$name" ]; then fsbml cluster down --name "$name" || say "cluster '$name' could not be taken down"; fi
-    if [ -e "/run/netns/fsbml-$name-node1" ]; then ip netns delete "fsbml-$name-node1"; fi
-    rm -rf -- "$scratch"
+    if [ -e "/run/netns/fsbml-$name-node1" ] && [ ! -d "$FSBML_CLUSTERS/$name" ]; then ip netns delete "fsbml-$name-node1"; fi
+    clusters_end
 }
 trap cleanup EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-fsbml() { "$FSBML_TOP/fsbml" "$@"; }
-
-# refuses PATTERN ARGUMENTS...: the command fails with exactly one line on stderr, an error that matches.
-refuses() {
-    local pattern=$1 status=0
-    shift
-    fsbml "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
-    [ "$status" -ne 0 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] && grep -qE "^fsbml: error: .*$pattern" "$scratch/err" && return 0
-    sed 's/^/# /' "$scratch/err"
-    return 1
-}
 
 # namespaces: those of this test's cluster, on one line.
 namespaces() { ip netns list | cut -d' ' -f1 | grep "^fsbml-$name-" | sort | paste -sd' '; }

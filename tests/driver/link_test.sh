@@ -14,36 +14,18 @@ done
 is_root || die "link_test.sh needs root, as the cluster does."
 PATH=$PATH:/usr/sbin:/sbin
 
-name=l$$
-scratch=$(mktemp -d)
-export FSBML_CLUSTERS=$scratch/clusters
-cleanup() {
-    if [ -d "$FSBML_CLUSTERS/$name" ]; then fsbml cluster down --name "$name" || say "cluster '$name' could not be taken down"; fi
-    rm -rf -- "$scratch"
-}
-trap cleanup EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-fsbml() { "$FSBML_TOP/fsbml" "$@"; }
-
-# refuses PATTERN ARGUMENTS...: the command fails, and its last line is an error that matches.
-refuses() {
-    local pattern=$1 status=0
-    shift
-    fsbml "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
-    [ "$status" -ne 0 ] && grep -qE "error: .*$pattern" "$scratch/err" && tail -n 1 "$scratch/err" | grep -q '^fsbml: error: ' && return 0
-    sed 's/^/# /' "$scratch/err" >&9
-    return 1
-}
+name="" scratch="" # set by:
+own_clusters l
 
 nothing_left() {
     equal "$(ip netns list | grep -c "^fsbml-$name-" || :)" 0 && [ ! -e "$FSBML_CLUSTERS/$name" ]
 }
 
+show() { (cd -- "$FSBML_CLUSTERS/$name" && "$FSBML_BUILD/link/link" --socket link.sock show); }
+
 # counter LINK WAY NAME: one of the emulator's counters.
 counter() {
-    (cd -- "$FSBML_CLUSTERS/$name" && "${FSBML_BUILD:-$FSBML_TOP/build}/link/link" --socket link.sock show) |
+    show |
         awk -v link="$1" -v way="$2" -v name="$3=" '$1 == link && $2 == way { for (i = 3; i <= NF; i++) if (index($i, name) == 1) print substr($i, length(name) + 1) }'
 }
 
@@ -67,7 +49,7 @@ options_are_checked() {
     ok "nodes that are no list" refuses "nodes=a is not like" cluster up --rail rate=20mbit,nodes=a
     ok "a node that is not there" refuses "there is no node 5" cluster up --nodes 3 --rail rate=20mbit,nodes=0-5
     ok "a rail of one node" refuses "joins at least two nodes" cluster up --nodes 3 --rail rate=20mbit,nodes=1
-    ok "a delay out of range" refuses "could not make cluster" cluster up --name "$name" --rail rate=20mbit,delay=20s
+    ok "a delay out of range" fails_with 2 "could not make cluster" cluster up --name "$name" --rail rate=20mbit,delay=20s
     ok "... is what the emulator names" grep -q 'delay=20s: give a time up to 10s' "$scratch/err"
     ok "... and nothing is left" nothing_left
     ok "set without a cluster" refuses "there is no cluster" cluster set --name "$name" --node 0 --rail 0 down
@@ -83,9 +65,9 @@ cluster_is_as_asked() {
         "100mbit,delay=2ms,queue=200kb 20mbit,nodes=0-1"
     ok "node 2 has rail 0" ip -n "fsbml-$name-node2" -o link show rail0
     ok "... and not rail 1" equal "$(ip -n "fsbml-$name-node2" -o link show rail1 2>/dev/null || echo none)" none
-    ok "each link has half of the delay" equal "$(cd -- "$FSBML_CLUSTERS/$name" && "${FSBML_BUILD:-$FSBML_TOP/build}/link/link" --socket link.sock show |
+    ok "each link has half of the delay" equal "$(show |
         grep -c 'rate=100mbit delay=1000us jitter=0us loss=0% queue=200000 up')" 6
-    ok "the rail with a rate only is emulated too" equal "$(cd -- "$FSBML_CLUSTERS/$name" && "${FSBML_BUILD:-$FSBML_TOP/build}/link/link" --socket link.sock show |
+    ok "the rail with a rate only is emulated too" equal "$(show |
         grep -c 'rate=20mbit delay=0us jitter=0us loss=0% queue=400000 up')" 4
 }
 
@@ -95,8 +77,8 @@ links_change_in_use() {
     ok "... and its time on the wire" at_least "$(exchange 60 rail0 --sizes 65536 --max-samples 20)" 7400
     ok "set changes both directions of a link" fsbml cluster set --name "$name" --node 1 --rail 0 delay=10ms
     ok "... of which each counts half" at_least "$(exchange 60 rail0 --sizes 16)" 6000
-    ok "a value out of range changes nothing" refuses "nothing is changed" cluster set --name "$name" --node 1 --rail 0 delay=0us loss=200%
-    ok "... at all" equal "$(cd -- "$FSBML_CLUSTERS/$name" && "${FSBML_BUILD:-$FSBML_TOP/build}/link/link" --socket link.sock show | grep -c '^n1r0 .* delay=5000us')" 2
+    ok "a value out of range changes nothing" fails_with 2 "nothing is changed" cluster set --name "$name" --node 1 --rail 0 delay=0us loss=200%
+    ok "... at all" equal "$(show | grep -c '^n1r0 .* delay=5000us')" 2
     fsbml cluster set --name "$name" --node 1 --rail 0 delay=0us down
     ok "over a link that is down nothing comes" equal "$(exchange 5 rail0 --sizes 16)" ""
     ok "... because it was cut" test "$(counter n1r0 in cut)" -gt 0

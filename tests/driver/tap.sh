@@ -32,6 +32,37 @@ equal() {
     return 1
 }
 
+fsbml() { "$FSBML_TOP/fsbml" "$@"; }
+
+# refuses PATTERN ARGUMENTS...: the command fails with exactly one line on stderr, an error that matches. Needs $scratch.
+refuses() { fails_with 1 "$@"; }
+
+# fails_with LINES PATTERN ARGUMENTS...: the same with so many lines, of which the last is the driver's own error.
+fails_with() {
+    local lines=$1 pattern=$2 status=0
+    shift 2
+    fsbml "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
+    [ "$status" -ne 0 ] && [ "$(wc -l <"$scratch/err")" -eq "$lines" ] &&
+        tail -n 1 "$scratch/err" | grep -qE "^fsbml: error: .*$pattern" && return 0
+    sed 's/^/# /' "$scratch/err" >&9
+    return 1
+}
+
+# own_clusters PREFIX: sets `name`, of this process alone, and `scratch`, where the clusters' state goes; at the end the cluster
+# of that name is taken down.
+own_clusters() {
+    name=$1$$
+    scratch=$(mktemp -d)
+    export FSBML_CLUSTERS=$scratch/clusters
+    trap clusters_end EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+}
+clusters_end() {
+    if [ -d "$FSBML_CLUSTERS/$name" ]; then fsbml cluster down --name "$name" || say "cluster '$name' could not be taken down"; fi
+    rm -rf -- "$scratch"
+}
+
 # no_process PATTERN: within a few seconds there is no process with PATTERN on its command line. Write it with a letter in
 # brackets, so that it does not find the search itself.
 no_process() {
