@@ -7,7 +7,7 @@
 set -euo pipefail
 FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
 export FSBML_TOP
-for part in scripts/lib.sh scripts/openmpi.sh bench/cluster/programs.sh tests/driver/tap.sh; do
+for part in scripts/lib.sh scripts/openmpi.sh bench/cluster/{programs,emulator}.sh tests/driver/tap.sh; do
     # shellcheck disable=SC1090
     . "$FSBML_TOP/$part"
 done
@@ -118,6 +118,7 @@ ends_are_clean() {
 
 "$FSBML_TOP/fsbml" build >/dev/null 2>&1
 programs=$(programs_build "$(openmpi_prefix)")
+emulator_build 2>/dev/null # said only when it is compiled, which the first test that counts lines must not meet
 options_are_checked
 cluster_is_as_asked
 links_change_in_use
