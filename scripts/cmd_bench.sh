@@ -1,85 +1,66 @@
-# ./fsbml bench: measures FSBML, part by part.
+# ./fsbml bench: measures FSBML, part by part, against what it replaces.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
-
-# NAME and what it measures. All but core are experiments of `demo`.
-BENCHMARKS=(onetoone equal single collectives core)
-
-bench_about() {
-    case "$1" in
-        onetoone) echo "N messages out, N back, over two unlike rails (thesis, 5.8.1)" ;;
-        equal) echo "the same over two equal rails" ;;
-        single) echo "the same on one rail: what FSBML costs where it cannot help" ;;
-        collectives) echo "barrier, allreduce and alltoall of 4 nodes" ;;
-        core) echo "nanoseconds a decision of the scheduler, time of a calibration's arithmetic; no network" ;;
-    esac
-}
+for part in scripts/{openmpi,bench_core,bench_plan}.sh bench/cluster/{state,contain,options,emulator,programs,experiment}.sh; do
+    # shellcheck disable=SC1090
+    . "$FSBML_TOP/$part"
+done
 
 cmd_bench_help() {
     cat <<'HELP'
-usage: ./fsbml bench NAME [options]
+usage: ./fsbml bench NAME [options] [-- ARGUMENTS]
+       ./fsbml bench app [options] -- PROGRAM ARGUMENTS
        ./fsbml bench --list
 
-Runs a benchmark. onetoone, equal, single and collectives take the options of `./fsbml demo` but --experiment: arms in turns
-on a virtual cluster, table, ratios, JSON. core takes:
+Launches the arms of a comparison in turns: FSBML, Open MPI's own r2 on all rails, r2 on each rail alone, and more on request.
+Prints medians with their spread, ratios to the best rail alone, to r2 and to the ideal, the share of bytes on each rail, the
+rails as FSBML measured them, and the outcome in a sentence, which also says if the machine was too noisy for one. ARGUMENTS
+go to the benchmark's program (`-- --help` lists what it takes).
 
-  --json FILE        write the results in Google Benchmark's format
-  --filter REGEX     only the benchmarks that match, e.g. '^choose/'
-  --repetitions K    run each so often; median and spread are printed (5)
+where:
+  --rail SPEC         of a virtual cluster (repeat); as with `./fsbml cluster up`, e.g. --rail rate=200mbit,delay=1ms
+  --nodes N           nodes of that cluster, --ranks N: ranks, dealt over the nodes (one a node)
+  --hostfile FILE     no virtual cluster: the hosts in this file, as mpirun takes it; the project's folder must be there on all
+                      of them. Needs --rails LIST, interfaces or networks, e.g. --rails eth0,eth1 or --rails 10.0.0.0/24,10.1.0.0/24
+  --one-host          two processes of this host, over shared memory and TCP
+
+what:
+  --arms LIST         of fsbml, fsbml:POLICY (arrival, thesis, roundrobin, single), r2, rails (each alone), rail0, rail1, ...,
+                      ucx (where Open MPI has it). Default: fsbml,r2,rails
+  --rounds K          launches of every arm
+  --full              more sizes, 15 rounds
+  --timeout S         end a launch that takes longer (600)
+  --reference         with the patched Open MPI (built first if need be: minutes) instead of the installed one
+  --openmpi PREFIX    with another installed Open MPI
+
+output:
+  --json FILE         write everything, with all samples (docs/bench.schema.json)
+  --plots FOLDER      draw latency and bandwidth over size, shares of bytes, PRTT points: SVG and PNG
+
+`bench core` runs without a network and takes other options:
+  --json FILE         write the results in Google Benchmark's format
+  --filter REGEX      only the benchmarks that match, e.g. '^choose/'
+  --repetitions K     run each so often; median and spread are printed (5)
+
+A launch that fails, hangs, prints nothing or has wrong data ends the benchmark with a message and an exit status other than 0.
 HELP
 }
 
 cmd_bench() {
-    local name=${1:-}
+    local name=${1:-} one
     case "$name" in
         --list)
-            for name in "${BENCHMARKS[@]}"; do printf '%-14s %s\n' "$name" "$(bench_about "$name")"; done
+            for one in $FSBML_BENCHMARKS core; do printf '%-14s %s\n' "$one" "$(bench_about "$one")"; done
             return 0
             ;;
         "") die "bench: say which; './fsbml bench --list' lists them." ;;
     esac
-    [[ " ${BENCHMARKS[*]} " == *" $name "* ]] || die "bench: there is no benchmark '$name'; './fsbml bench --list' lists them."
+    [[ " $FSBML_BENCHMARKS core " == *" $name "* ]] || die "bench: there is no benchmark '$name'; './fsbml bench --list' lists them."
     shift
     if [ "$name" = core ]; then
         bench_core "$@"
     else
-        exec "$BASH" "$FSBML_TOP/fsbml" demo --experiment "$name" "$@"
+        bench_run bench "$name" "$@"
     fi
-}
-
-# bench_core_build PROGRAM: as the component is compiled, the core's functions in another object than their callers.
-bench_core_build() {
-    local program=$1 core=$FSBML_TOP/ompi/mca/bml/fsbml/core
-    mkdir -p "$(dirname -- "$program")"
-    "${CXX:-g++}" -std=c++17 -O2 -Wall -Wextra -fvisibility=hidden -I "$core" -o "$program.new" \
-        "$FSBML_TOP/bench/micro/vft_bench.cpp" "$core"/*.cpp -lbenchmark -pthread && mv -f "$program.new" "$program"
-}
-
-bench_core() {
-    local program=$FSBML_BUILD/bench-core/vft_bench json="" repetitions=5 options=() log=$FSBML_BUILD/log/bench-core.log
-    while [ $# -gt 0 ]; do
-        [ $# -ge 2 ] || [[ $1 != --json && $1 != --filter && $1 != --repetitions ]] || die "$1 needs a value."
-        case "$1" in
-            --json) json=$(readlink -m -- "$2") ;;
-            --filter) options+=("--benchmark_filter=$2") ;;
-            --repetitions)
-                [[ $2 =~ ^[1-9][0-9]{0,3}$ ]] || die "--repetitions '$2': give a whole number from 1 to 9999."
-                repetitions=$2
-                ;;
-            *) die "bench core: unknown option '$1'; './fsbml bench --help' lists them." ;;
-        esac
-        shift 2
-    done
-    if [ -n "$json" ]; then
-        if ! { [ -d "$(dirname -- "$json")" ] && : 2>/dev/null >>"$json"; }; then die "bench: cannot write '$json'."; fi
-        options+=("--benchmark_out=$json" --benchmark_out_format=json)
-    fi
-    if ! newer_than_all "$program" "$FSBML_TOP/bench/micro" "$FSBML_TOP/ompi/mca/bml/fsbml/core"; then
-        need_packages "the core's benchmark" g++ libbenchmark-dev
-        logged "$log" "compiling the core's benchmark" bench_core_build "$program" || die "could not compile the core's benchmark; the log is $log"
-    fi
-    options+=("--benchmark_repetitions=$repetitions")
-    [ "$repetitions" -eq 1 ] || options+=(--benchmark_report_aggregates_only=true --benchmark_enable_random_interleaving=true)
-    "$program" "${options[@]}"
 }

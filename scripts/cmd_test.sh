@@ -12,7 +12,7 @@
 . "$FSBML_TOP/scripts/tally.sh"
 
 # In the order in which they run. Sections of the reference build begin with ref-.
-TEST_SECTIONS=(units sanitizers threads link driver mpi badinput ref-units ref-mpi ref-badinput ref-r2)
+TEST_SECTIONS=(units sanitizers threads link bench driver mpi badinput ref-units ref-mpi ref-badinput ref-r2)
 
 test_about() {
     case "$1" in
@@ -20,6 +20,7 @@ test_about() {
         sanitizers) echo "core with ASan and UBSan" ;;
         threads) echo "threads on the scheduler, with TSan" ;;
         link) echo "the link emulator's parts, with ASan and UBSan" ;;
+        bench) echo "the bench's parts, with ASan and UBSan" ;;
         driver) echo "the driver's commands" ;;
         mpi) echo "MPI programs on virtual clusters, stock component" ;;
         badinput) echo "bad parameters and broken rails, stock component" ;;
@@ -79,6 +80,16 @@ test_link() {
             -lfmt -lgtest_main -lgtest -pthread || die "the emulator's tests do not compile; the log is $FSBML_BUILD/log/link-tests.log"
         "$dir/${part}_test" | gtest_to_tap "${part}_test"
     done
+}
+
+test_bench() {
+    local dir=$FSBML_BUILD/bench-tests log=$FSBML_BUILD/log/bench-tests.log flags="-g -fsanitize=address,undefined -fno-sanitize-recover=all"
+    need_googletest
+    need_packages "the bench" make nlohmann-json3-dev libcli11-dev libfmt-dev gnuplot-nox
+    mkdir -p "$dir"
+    logged "$log" "compiling the bench's tests" make -C "$dir" -f "$FSBML_TOP/bench/programs.mk" -j "$(nproc)" "TOP=$FSBML_TOP" MPICC=true \
+        "CXXFLAGS=$flags" "LDFLAGS=$flags" bench_tests || die "the bench's tests do not compile; the log is $log"
+    "$dir/bench_tests" | gtest_to_tap bench_tests
 }
 
 test_driver() {

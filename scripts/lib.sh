@@ -65,3 +65,23 @@ logged() {
     fi
     say "$what: done in $((SECONDS - start)) s"
 }
+
+# passing_signals COMMAND...: runs it and returns its exit status. A signal that would end this shell goes to the command, and
+# this shell goes on when that has ended: bash by itself would either leave it behind or not hear the signal before its end.
+passing_signals() {
+    local pid status=0 ending=0
+    "$@" <&0 &
+    pid=$!
+    trap 'ending=130; kill -INT "$pid"' INT
+    trap 'ending=143; kill -TERM "$pid"' TERM
+    trap 'ending=129; kill -HUP "$pid"' HUP
+    # A trapped signal breaks off wait while the command may still be at work.
+    while :; do
+        status=0
+        wait "$pid" || status=$?
+        kill -0 "$pid" || break
+    done 2>/dev/null
+    trap - INT TERM HUP
+    [ "$ending" -eq 0 ] || status=$ending
+    return "$status"
+}

@@ -1,70 +1,101 @@
-# The experiments of `demo`: what each measures, and on what. Sourced, never run.
+# The benchmarks that launch jobs: what each measures, and on what. Sourced, never run.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # used by those who source this
 
+# Those that `demo` shows; they have bars.
 FSBML_EXPERIMENTS="onetoone equal single collectives"
+# All that launch jobs.
+FSBML_BENCHMARKS="$FSBML_EXPERIMENTS random p2p btl skew kernels app"
 
-# experiment_set NAME FULL: sets nodes, rates, program, arguments and rounds.
-#   nodes, rates   the cluster
-#   program        the benchmark, with its arguments in the array `arguments`
+bench_about() {
+    case "$1" in
+        onetoone) echo "N messages out, N back, over two unlike rails (thesis, 5.8.1)" ;;
+        equal) echo "the same over two equal rails" ;;
+        single) echo "the same on one rail: what FSBML costs where it cannot help" ;;
+        collectives) echo "barrier, broadcast, allreduce, allgather and alltoall of 4 nodes" ;;
+        random) echo "messages of random sizes between random ranks of 4 nodes (thesis, 6)" ;;
+        p2p) echo "MPI level: latency, bandwidth, rate, LogP, buffer reuse, connections, unexpected messages, ..." ;;
+        btl) echo "below MPI, on the BTLs: latency, bandwidth, LogP, buffer reuse, connections, segments, ..." ;;
+        skew) echo "collectives: average latency, synchronisation delay, one late rank" ;;
+        kernels) echo "halo exchange, FFT, bucket sort, conjugate gradient of 4 nodes, verified" ;;
+        app) echo "any MPI program of yours, unmodified: ./fsbml bench app -- PROGRAM ARGS" ;;
+        core) echo "nanoseconds a decision of the scheduler, time of a calibration's arithmetic; no network" ;;
+    esac
+}
+
+# experiment_set NAME FULL: sets nodes, rates, program, arguments, arms and rounds.
+#   nodes, rates   the cluster, with a rank on each node
+#   program        the benchmark, with its arguments in the array `arguments`; empty for app
+#   arms           what is compared
 #   rounds         how often every arm is launched
 experiment_set() {
-    nodes=2 program=onetoone rounds=5
+    nodes=2 program=onetoone rounds=5 arms=fsbml,r2,rails
     rates=(200mbit 20mbit)
     # A rail 10x slower must not take all the time: two samples a point suffice there, as every round is a sample too.
-    arguments=(--json --seconds 0.05 --min-samples 2)
+    arguments=(--seconds 0.05 --min-samples 2)
     case "$1" in
         onetoone) ;;
         equal) rates=(100mbit 100mbit) ;;
         single)
             rates=(200mbit)
+            arms=fsbml,r2
             rounds=15
             ;;
         collectives)
-            nodes=4 program=collectives
+            # The slow rails alone are as slow as they are: only the fastest is a rival.
+            nodes=4 program=collectives arms=fsbml,r2,rail0
             rounds=21
+            arguments+=(--operations "barrier,allreduce,alltoall")
             ;;
+        random)
+            nodes=4
+            arguments+=(--to random --distribution log --messages "8,32" --sizes "16,65536")
+            ;;
+        p2p) program=p2p arguments=(--seconds 0.02 --min-samples 2 --max-samples 500) ;;
+        # Larger messages than 8 KiB may be more than FSBML sends as one.
+        btl) program=btlbench arguments=(--seconds 0.02 --min-samples 2 --max-samples 500 --sizes "1,64,1024,4096,8192") ;;
+        skew)
+            nodes=4 program=collectives arms=fsbml,r2,rail0
+            arguments+=(--skew)
+            ;;
+        kernels) nodes=4 program=kernels ;;
+        app) program="" arguments=() ;;
     esac
-    if [ -n "$2" ]; then
-        rounds=15
-        arguments+=(--sizes "16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536")
-        [ "$program" = onetoone ] || arguments=(--json --seconds 0.1 --min-samples 3 --sizes "8,16,32,64,128,256,512,1024,2048,4096,8192,16384")
-    fi
+    [ -n "$2" ] || return 0
+    rounds=15
+    case "$1" in
+        onetoone | equal | single) arguments+=(--sizes "16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536") ;;
+        collectives) arguments=(--seconds 0.1 --min-samples 3 --sizes "8,16,32,64,128,256,512,1024,2048,4096,8192,16384") ;;
+        kernels) arguments+=(--size medium) ;;
+    esac
 }
 
-# cluster_arms EXPERIMENT RATE...: prints one line an arm: NAME BML INTERFACES.
-cluster_arms() {
-    local experiment=$1 rail fastest=0 kbit best=0 all=rail0
+# rails_by_rate RATE...: the numbers of the rails, slow ones first.
+rails_by_rate() {
+    local number=0 rate
+    for rate in "$@"; do
+        printf '%d %d\n' "$(rate_kbit "${rate%%,*}")" $number
+        number=$((number + 1))
+    done | sort -n -s | cut -d' ' -f2
+}
+
+# arms_in_turn ARMS RATE...: the list with the rails spelled out, slow ones first, so that the fastest is launched next to
+# FSBML: those that are compared closest belong side by side, since machines change their speed.
+arms_in_turn() {
+    local arm before="" own="" rails="" number
+    local wanted=$1
     shift
-    local rates=("$@")
-    for ((rail = 0; rail < ${#rates[@]}; rail++)); do
-        kbit=$(rate_kbit "${rates[$rail]%%,*}")
-        if [ "$kbit" -gt "$best" ]; then best=$kbit fastest=$rail; fi
-        [ "$rail" -eq 0 ] || all=$all,rail$rail
+    for number in $(rails_by_rate "$@"); do rails+=${rails:+,}rail$number; done
+    for arm in ${wanted//,/ }; do
+        case "$arm" in
+            fsbml) own=,fsbml ;;
+            rails) ;;
+            *) before+=,$arm ;;
+        esac
     done
-    # Of collectives the slow rails alone are as slow as they are: only the fastest is a rival.
-    if [ "$experiment" != collectives ]; then
-        for ((rail = 0; rail < ${#rates[@]}; rail++)); do
-            [ "$rail" -eq "$fastest" ] || printf 'rail%d r2 rail%d\n' "$rail" "$rail"
-        done
-    fi
-    printf 'r2 r2 %s\n' "$all"
-    # Those that are compared closest are launched side by side: machines change their speed.
-    [ ${#rates[@]} -eq 1 ] || printf 'rail%d r2 rail%d\n' "$fastest" "$fastest"
-    printf 'fsbml fsbml %s\n' "$all"
-}
-
-# rail_table LOG: FSBML's own table of the rails from a launch's stderr, without the lines' origin: the heading, the rows (a
-# rail and its key), what is noted of a rail. The first process that printed it is taken; others' lines may stand in between.
-rail_table() {
-    awk '
-        !match($0, /^\[[^]]*\] fsbml: /) { next }
-        { from = $1; text = substr($0, RLENGTH + 1); split(text, word, " ") }
-        text ~ /^rail +key / && origin == "" { origin = from; print text; next }
-        from != origin { next }
-        word[2] ~ /[:#]/ && text !~ /^fragments/ && word[1] !~ /:$/ { print text; name[word[1] ":"] = 1; next }
-        word[1] in name { print text; next }
-        { exit }' "$1"
+    [[ ,$wanted, != *,rails,* ]] || before+=,$rails
+    before=$before$own
+    printf '%s\n' "${before#,}"
 }

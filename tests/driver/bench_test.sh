@@ -1,29 +1,167 @@
 #!/usr/bin/env bash
-# Tests of `fsbml bench`: its list, its errors, the core's benchmark and what it writes.
+# Tests of `fsbml bench`: its list, its errors, the core's benchmark, a comparison with all that it writes, and broken launches.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
+#
+# Needs root, for a virtual cluster that stands in for a user's hosts. Prints TAP. Figures are not judged.
 set -euo pipefail
 FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
 export FSBML_TOP
-for part in scripts/lib.sh tests/driver/tap.sh; do
+for part in scripts/lib.sh scripts/openmpi.sh bench/cluster/{state,contain,options,job,programs,experiment}.sh tests/driver/tap.sh; do
     # shellcheck disable=SC1090
     . "$FSBML_TOP/$part"
 done
-scratch=$(mktemp -d)
-trap 'rm -rf -- "$scratch"' EXIT
+is_root || die "bench_test.sh needs root, as the cluster does."
+PATH=$PATH:/usr/sbin:/sbin
 
-core_runs() { fsbml bench core --repetitions 1 --filter '^(choose_and_charge/2/0|calibration/2)$' --json "$scratch/core.json" >"$scratch/out" 2>"$scratch/err"; }
+name="" scratch="" # set by:
+own_clusters b
 
-ok "list" equal "$(fsbml bench --list | awk '{ print $1 }' | paste -sd' ')" "onetoone equal single collectives core"
-ok "no name" refuses "say which" bench
-ok "unknown name" refuses "there is no benchmark 'x'" bench x
-ok "unknown option" refuses "unknown option '--fast'" bench core --fast yes
-ok "an option without its value" refuses "needs a value" bench core --json
-ok "repetitions that are no number" refuses "from 1 to 9999" bench core --repetitions 0
-ok "a file that cannot be written" refuses "cannot write" bench core --json /nowhere/x.json
-ok "an experiment's options are checked by the demo" refuses "from 1 to 1000" bench single --rounds 0
-ok "the core's benchmark runs" core_runs
-ok "... prints each" equal "$(grep -cE '^(choose_and_charge/2/0|calibration/2) +[0-9.]+ [nu]s' "$scratch/out")" 2
-ok "... writes both" equal "$(grep -cE '"name": "(choose_and_charge/2/0|calibration/2)"' "$scratch/core.json")" 2
-ok "... knows the size of a rail" grep -q '"bytes a rail": "64"' "$scratch/core.json"
+# bench ARGUMENTS...: its output in $scratch/out and $scratch/err.
+bench() { fsbml bench "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; }
+
+# breaks PATTERN ARGUMENTS...: the benchmark fails, its last line is an error that matches, and nothing of it is left.
+breaks() {
+    local pattern=$1 status=0
+    shift
+    bench "$@" || status=$?
+    if [ "$status" -ne 0 ] && tail -n 1 "$scratch/err" | grep -qE "^fsbml: error: .*$pattern"; then nothing_left && return 0; fi
+    tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
+    return 1
+}
+
+# The cluster's namespaces end with their last process; a namespace with a rail in it would show as a process here.
+nothing_left() { no_process "^[^ ]*(bash|unshare|mpirun|orted|prted|harness.program|/onetoone).*$FSBML_BUILD/demo/[^ ]*/cluster"; }
+
+told() {
+    grep -qE -- "$1" "$scratch/out" && return 0
+    sed 's/^/# /' "$scratch/out" >&9
+    return 1
+}
+
+valid() {
+    /usr/bin/python3 -c 'import json, sys, jsonschema
+jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' "$1" "$FSBML_TOP/docs/bench.schema.json" 2>&1 | tail -n 3 >"$scratch/invalid"
+    [ ! -s "$scratch/invalid" ] || { sed 's/^/# /' "$scratch/invalid" >&9 && return 1; }
+}
+
+# from JSON EXPRESSION: what python makes of the document d.
+from() { /usr/bin/python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
+
+words_are_checked() {
+    ok "list" equal "$(fsbml bench --list | awk '{ print $1 }' | paste -sd' ')" "$FSBML_BENCHMARKS core"
+    ok "each has a word about it" equal "$(fsbml bench --list | awk 'NF < 4' | wc -l)" 0
+    ok "no name" refuses "say which" bench
+    ok "unknown name" refuses "there is no benchmark 'x'" bench x
+    ok "unknown option" refuses "unknown option '--fast'" bench core --fast yes
+    ok "an option without its value" refuses "needs a value" bench core --json
+    ok "repetitions that are no number" refuses "from 1 to 9999" bench core --repetitions 0
+    ok "a file that cannot be written" refuses "cannot write" bench core --json /nowhere/x.json
+    ok "rounds out of range" refuses "from 1 to 1000" bench single --rounds 0
+    ok "an unknown option of a comparison" refuses "bench: unknown option '--fast'" bench onetoone --fast
+    ok "app without a program" refuses "say which program" bench app --rounds 1
+    ok "app with one that is not there" refuses "there is no program 'no-such-program'" bench app -- no-such-program
+    ok "a hostfile that is not there" refuses "no reading the hostfile" bench onetoone --hostfile /nowhere --rails a,b
+    ok "a hostfile without rails" refuses "needs --rails" bench onetoone --hostfile /dev/null
+    ok "rails without a hostfile" refuses "made by --rail" bench onetoone --rails eth0
+    ok "rails that are no names" refuses "is not like eth0,eth1" bench onetoone --hostfile /dev/null --rails 'a;b'
+    ok "a folder for plots that cannot be made" refuses "cannot make the folder" bench onetoone --plots /dev/null/plots
+}
+
+without_gnuplot() {
+    mkdir "$scratch/bin"
+    ln -s /usr/sbin/* /usr/bin/* "$scratch/bin/" 2>/dev/null || :
+    rm -f "$scratch"/bin/gnuplot* "$scratch/bin/apt-get" "$scratch/bin/dpkg-query"
+    printf '#!/bin/sh\nexit 1\n' | tee "$scratch/bin/dpkg-query" >"$scratch/bin/apt-get"
+    chmod +x "$scratch/bin/apt-get" "$scratch/bin/dpkg-query"
+    PATH=$scratch/bin breaks "could not install gnuplot-nox" onetoone --plots "$scratch/none"
+}
+
+core_runs() { bench core --repetitions 1 --filter '^(choose_and_charge/2/0|calibration/2)$' --json "$scratch/core.json"; }
+
+core_is_measured() {
+    ok "the core's benchmark runs" core_runs
+    ok "... prints each" equal "$(grep -cE '^(choose_and_charge/2/0|calibration/2) +[0-9.]+ [nu]s' "$scratch/out")" 2
+    ok "... writes both" equal "$(grep -cE '"name": "(choose_and_charge/2/0|calibration/2)"' "$scratch/core.json")" 2
+    ok "... knows the size of a rail" grep -q '"bytes a rail": "64"' "$scratch/core.json"
+}
+
+comparison_is_complete() {
+    local json=$scratch/o.json
+    ok "a comparison of chosen arms" bench onetoone --rounds 2 --arms fsbml,fsbml:thesis,r2,rails --json "$json" \
+        --plots "$scratch/plots" -- --sizes 16,1024,4096 --messages 1,4 --max-samples 5
+    ok "... its table" told '^ +4 +4096 .* ±.*$'
+    ok "... shares of the rails" told '^Share of the bytes on each rail'
+    ok "... the rails as measured" told '^  rail1 +tcp:10\.71\.1\.0/24'
+    ok "... the outcome" told '^With 4 messages of 4096 bytes, FSBML is '
+    ok "... and that two rounds are too few to be sure" told '^2 rounds cannot tell a difference from noise'
+    ok "the JSON document is as its schema says" valid "$json"
+    ok "... has all arms, the fastest rail next to fsbml" equal "$(from "$json" '" ".join(a["name"] for a in d["arms"])')" \
+        "fsbml:thesis r2 rail1 rail0 fsbml"
+    ok "... all points" equal "$(from "$json" 'len(d["points"])')" 6
+    ok "... two launches each" equal "$(from "$json" 'set(len(a["launches"]) for p in d["points"] for a in p["arms"].values())')" "{2}"
+    ok "... bytes of the rail alone, and of no other" equal \
+        "$(from "$json" 'sorted(set(k for p in d["points"] if p["bytes"] == 4096 for k in p["arms"]["rail0"]["traffic"] if k.startswith("rail")))')" "['rail0']"
+    ok "... the probes behind the rails" test "$(from "$json" 'len(d["probes"])')" -gt 20
+    ok "... and time since MPI_Init" equal "$(from "$json" 'all(a["init_seconds"] > 0 for a in d["arms"])')" True
+    ok "plots as PNG" equal "$(file -b "$scratch"/plots/{exchange-time,exchange-4-messages-bandwidth,share-fsbml,prtt-rail0}.png | cut -d, -f1 | sort -u)" "PNG image data"
+    ok "... and as SVG" equal "$(grep -lc '</svg>' "$scratch"/plots/{exchange-time,exchange-4-messages-bandwidth,share-fsbml,prtt-rail0}.svg | wc -l)" 4
+    ok "... with a line an arm" equal "$(grep -cE '<title>gnuplot_plot_[1-5]</title>|gnuplot_plot_[1-5]"' "$scratch/plots/exchange-time.svg")" 5
+    ok "an unknown arm ends it" breaks "there is no arm 'rail7'; there are: .*rail0, rail1" onetoone --arms fsbml,rail7
+}
+
+# one_rank_dies: kills one of the benchmark's processes while it runs.
+one_rank_dies() {
+    local pid victim status=0
+    fsbml bench onetoone --rounds 1 -- --seconds 30 --max-samples 1000000 >"$scratch/out" 2>"$scratch/err" </dev/null &
+    pid=$!
+    some_process "^[^ ]*/[o]netoone --json .*--seconds 30" || return 1
+    sleep 1
+    victim=$(pgrep -n -f "^[^ ]*/[o]netoone --json .*--seconds 30")
+    kill -KILL "$victim"
+    wait "$pid" || status=$?
+    [ "$status" -eq 1 ] && tail -n 1 "$scratch/err" | grep -qE "^fsbml: error: bench: the launch of '.*' failed with status [0-9]+; its log is " && nothing_left
+}
+
+broken_launches_end() {
+    ok "a rank that is killed ends it" one_rank_dies
+    ok "a program that fails ends it" breaks "the launch of '.*' failed with status 3" app --rounds 1 -- sh -c 'exit 3'
+    ok "... and the log that is named has its words" breaks "failed with status" app --rounds 1 -- sh -c 'echo broken part >&2; exit 1'
+    ok "... which stand before it" grep -q '^broken part$' "$scratch/err"
+    ok "a program that says nothing ends it" breaks "did not reach MPI_Finalize, or uses another MPI" app --rounds 1 -- true
+    ok "a benchmark that says nothing ends it" breaks "printed something that is no result" onetoone --rounds 1 -- --help
+    ok "a program that does not end is ended" breaks "took more than 2 s" app --rounds 1 --timeout 2 -- sleep 100
+    ok "wrong options of the program end it" breaks "failed with status 2" onetoone --rounds 1 -- --sizes big
+    ok "... with its words" grep -q "^onetoone: .*big" "$scratch/err"
+}
+
+# On the hosts of a user: here, the nodes of a cluster, from within node 0.
+on_hosts() {
+    local state
+    fsbml cluster up --name "$name" --rail rate=200mbit --rail rate=100mbit 2>/dev/null
+    state=$(cluster_state "$name")
+    (
+        job_environment "$(openmpi_version "$(openmpi_prefix)")" "$state" /dev/shm/job "" 2
+        job_run "$state" 2 -- "$FSBML_TOP/fsbml" bench onetoone --hostfile /dev/shm/job/hostfile --rails "$1" --rounds 1 \
+            --json "$scratch/hosts.json" -- --sizes 1024 --messages 4 --max-samples 5
+    ) >"$scratch/out" 2>"$scratch/err"
+}
+
+hosts_of_a_user_serve() {
+    ok "a comparison on hosts of a hostfile" on_hosts 10.71.0.0/24,10.71.1.0/24
+    ok "... with networks as rails" equal "$(from "$scratch/hosts.json" 'sorted(a["name"] for a in d["arms"])')" \
+        "['10.71.0.0/24', '10.71.1.0/24', 'fsbml', 'r2']"
+    ok "... is valid too" valid "$scratch/hosts.json"
+    fsbml cluster down --name "$name" 2>/dev/null
+}
+
+need_packages "the bench's tests" gnuplot-nox python3 python3-jsonschema file procps
+fsbml build >/dev/null 2>&1
+programs_build "$(openmpi_prefix)" harness.program onetoone libfsbml_probe.so >/dev/null 2>&1
+words_are_checked
+ok "plots without gnuplot" without_gnuplot
+core_is_measured
+comparison_is_complete
+broken_launches_end
+hosts_of_a_user_serve
 tap_end

@@ -144,7 +144,7 @@ rate_is() {
     local found
     found=$(timeout 60 "$FSBML_TOP/fsbml" cluster run --name "$name" -- --mca bml r2 --mca btl_tcp_if_include "$1" "$programs/onetoone" \
         --json --messages 4 --sizes 65536 --min-samples "$3" --max-samples "$3" 2>"$scratch/err" </dev/null |
-        sed -n 's/.*"samples_us":\[\(.*\)\].*/\1/p' | tr ',' '\n' | sort -n | head -n 1)
+        sed -n 's/.*"samples":\[\(.*\)\].*/\1/p' | tr ',' '\n' | sort -n | head -n 1)
     awk -v us="${found:-1}" -v kbit="$2" 'BEGIN {
         rate = 65536 * 8 * 1514 / 1448 / us * 1000
         printf "# %.0f of %d kbit/s\n", rate, kbit
@@ -177,7 +177,7 @@ failed_up_leaves_nothing
 cluster_is_as_asked
 jobs_run_on_nodes
 jobs_end
-programs=$(programs_build "$(openmpi_prefix)")
+programs=$(programs_build "$(openmpi_prefix)" onetoone)
 ok "rail0 has its rate" rate_is_in_a_quiet_moment rail0 100000 60
 ok "rail1 has its rate" rate_is_in_a_quiet_moment rail1 10000 8
 down_leaves_nothing

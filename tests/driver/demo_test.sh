@@ -33,7 +33,7 @@ left_as_found() {
 complete() {
     [ "$(grep -c '^ *32 *65536 ' "$1")" -ge 1 ] || { echo "# no row of 32 messages of 64 KiB" && return 1; }
     grep -qE '^With 32 messages of 4096 bytes, FSBML is (faster than|SLOWER than|as fast as) ' "$1" || { echo "# no sentence" && return 1; }
-    [ "$(grep -c '"samples_us": \[' "$2")" -ge 24 ] || { echo "# too few samples in the JSON file" && return 1; }
+    [ "$(grep -c '"samples": \[' "$2")" -ge 24 ] || { echo "# too few samples in the JSON file" && return 1; }
 }
 
 as_root() {

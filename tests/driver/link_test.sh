@@ -35,7 +35,7 @@ exchange() {
     shift 2
     timeout "$limit" "$FSBML_TOP/fsbml" cluster run --name "$name" -n 2 -- --mca bml r2 \
         --mca btl_tcp_if_include "$rail" "$programs/onetoone" --json --messages 1 --no-verify "$@" 2>"$scratch/err" </dev/null |
-        sed -n 's/.*"samples_us":\[\(.*\)\].*/\1/p' | tr ',' '\n' | sort -n | head -n 1
+        sed -n 's/.*"samples":\[\(.*\)\].*/\1/p' | tr ',' '\n' | sort -n | head -n 1
 }
 
 at_least() { awk -v found="${1:-0}" -v least="$2" 'BEGIN { printf "# %.1f, at least %s\n", found, least; exit !(found >= least) }'; }
@@ -117,7 +117,7 @@ ends_are_clean() {
 }
 
 "$FSBML_TOP/fsbml" build >/dev/null 2>&1
-programs=$(programs_build "$(openmpi_prefix)")
+programs=$(programs_build "$(openmpi_prefix)" onetoone)
 emulator_build 2>/dev/null # said only when it is compiled, which the first test that counts lines must not meet
 options_are_checked
 cluster_is_as_asked

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests of the demo's table, bars and sentence on made-up results whose figures are known.
+# Tests of the harness' table, bars, sentence and document on made-up results whose figures are known.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 set -euo pipefail
@@ -11,11 +11,11 @@ for part in scripts/lib.sh scripts/openmpi.sh bench/cluster/programs.sh tests/dr
 done
 scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
-summary=$(programs_build "$(openmpi_prefix)")/summary
+harness=$(programs_build "$(openmpi_prefix)" harness.program)/harness.program
 
 # point ARM MESSAGES BYTES SAMPLE,...: one launch's line.
 point() {
-    printf '{"bench":"onetoone","operation":"exchange","arm":"%s","messages":%d,"bytes":%d,"median_us":0,"samples_us":[%s]}\n' "$@"
+    printf '{"bench":"onetoone","operation":"exchange","variant":"","arm":"%s","messages":%d,"bytes":%d,"unit":"us","median":0,"traffic":{"eth0":90,"eth1":10},"samples":[%s]}\n' "$@"
 }
 
 # grid FACTOR: results in which r2 takes 12 times as long as the best rail, and fsbml FACTOR times.
@@ -39,21 +39,25 @@ told() {
     return 1
 }
 
-summarise() { "$summary" --experiment "$1" --setting test --bars --rail-table "$scratch/rails" --json "$scratch/json" "$scratch/in" >"$scratch/out"; }
+# summarise EXPERIMENT ARMS: of two rails, or of one if ARMS names none.
+summarise() {
+    "$harness" --bench "$1" --setting test --rails rail0,rail1 --arms "${2:-rail0,rail1,r2,fsbml}" --bars "$1" --log "$scratch/log" \
+        --json "$scratch/json" --summarise "$scratch/in" >"$scratch/out"
+}
 
-printf '%s\n' 'rail   key  L us o_s us o_r us g us G ns/B MB/s burst B probes residual' \
+printf '[node0:1] fsbml: %s\n' 'rail   key  L us o_s us o_r us g us G ns/B MB/s burst B probes residual' \
     'rail0  tcp:10.71.0.0/24  0.00 3.64 3.64 5.89 40.30 23.9 2960 62 0.07 %' \
-    'rail1  tcp:10.71.1.0/24  0.00 3.60 3.60 18.70 430.0 2.394 2980 44 0.00 %' >"$scratch/rails"
+    'rail1  tcp:10.71.1.0/24  0.00 3.60 3.60 18.70 430.0 2.394 2980 44 0.00 %' >"$scratch/log"
 
 grid 0.92 0.4 >"$scratch/in"
 ok "a good run is summarised" summarise onetoone
-ok "... with its rows" told '^ +32 +4096 +173\.0 ± 0\.0% +1648\.0 .* 2076\.0 .* 159\.2 .* 0\.92 +13\.04$'
+ok "... with its rows" told '^ +32 +4096 +173\.0 ± 0\.0% +1648\.0 .* 2076\.0 .* 159\.2 .* 0\.92 +13\.04 +1\.02$'
 ok "... the bar of the rails is met" told '^  met +N=32, 4 and 16 KiB: fsbml <= 0\.95 x best rail +worst 0\.920'
 ok "... the bar of r2 is met" told '^  met +N=32, 4 and 16 KiB: r2 >= 10 x fsbml +worst 13\.04'
 ok "... the bar of small messages is met" told '^  met +N=1\.\.32, 16 B to 1 KiB'
 ok "... the bar of MPI_Init is met" told '^  met +MPI_Init .* 0\.300 s'
 ok "... that of G is not, by the rail that is off" told '^  NOT MET +G within 5 % .*rail0 40\.30 ns/B \(\+0\.[0-9] %\), rail1 430\.00 ns/B \(\+7\.5 %\)'
-ok "... in a sentence" told '^With 32 messages of 4096 bytes, FSBML is faster than the best rail alone: 159\.2 us against 173\.0 us'
+ok "... in a sentence" told '^With 32 messages of 4096 bytes, FSBML is faster than the best rail alone: 159\.16 us against 173 us'
 ok "... and in JSON" grep -q '"met": true' "$scratch/json"
 
 grid 1.3 0.7 >"$scratch/in"
@@ -71,22 +75,43 @@ ok "two equal rails at 0.54 are summarised" summarise equal
 ok "... and not good enough" told '^  NOT MET +N>=8, 4 to 64 KiB: fsbml <= 0\.53 x one rail'
 
 { point r2 1 16 10,20,30 && point r2 1 16 20,20,20 && point r2 1 16 40,40,41,42,40 && point fsbml 1 16 20.2; } >"$scratch/in"
-ok "launches count once each, whatever their samples" summarise single
+ok "launches count once each, whatever their samples" summarise single r2,fsbml
 ok "... median and quartiles are those of their medians" told '^ +1 +16 +20\.0 ±25\.0% +20\.2 ± 0\.0% +1\.01$'
 ok "... and one rail within 2 % meets its bar" told '^  met +everywhere: fsbml <= 1\.02 x r2'
 
 for pair in "10 13.1" "13 13.1" "10 10.1"; do point r2 1 16 "${pair% *}" && point fsbml 1 16 "${pair#* }"; done >"$scratch/in"
-ok "a machine that changes its speed between rounds" summarise single
+ok "a machine that changes its speed between rounds" summarise single r2,fsbml
 ok "... is seen in the medians" told '^ +1 +16 +10\.0 ± *7\.5% +13\.1 .* 1\.01$'
 ok "... and not in the ratio" told '^  met +everywhere: fsbml <= 1\.02 x r2 +worst 1\.010 ± 0\.076'
 
+# Five rounds, in which fsbml takes RATIO... times as long as the rail alone.
+rounds() {
+    local factor
+    for factor in "$@"; do
+        for bytes in 16 1024 4096; do point rail0 1 "$bytes" 100 && point fsbml 1 "$bytes" "$((factor))"; done
+    done >"$scratch/in"
+}
+rounds 80 95 100 105 120
+ok "a machine that is too noisy" summarise onetoone rail0,fsbml
+ok "... is told from one that is not" told '^TOO NOISY TO CONCLUDE: at 3 of 3 points'
+ok "... in JSON, too" grep -q '"conclusive": false' "$scratch/json"
+ok "... with no verdict" equal "$(grep -c 'unclear$' "$scratch/out")" 3
+rounds 90 91 90 89 90
+ok "a quiet machine" summarise onetoone rail0,fsbml
+ok "... has verdicts" equal "$(grep -c 'faster$' "$scratch/out")" 3
+ok "... is conclusive" grep -q '"conclusive": true' "$scratch/json"
+ok "... and has no word about noise" equal "$(grep -ciE 'noisy|not sure' "$scratch/out")" 0
+rounds 99 100 101 102 100
+ok "two percent are no difference" summarise onetoone rail0,fsbml
+ok "... and a verdict" equal "$(grep -c 'same$' "$scratch/out")" 3
+
 point r2 1 16 10 >"$scratch/in"
-ok "without fsbml there is a table" summarise single
+ok "without fsbml there is a table" summarise single r2,fsbml
 ok "... no bar met" told '^  NOT MET .* not measured$'
 ok "... and nothing to compare" told '^There is nothing to compare'
 
 printf 'mpirun: something broke\n' >>"$scratch/in"
-summarise single 2>"$scratch/err" && status=0 || status=$?
+summarise single r2,fsbml 2>"$scratch/err" && status=0 || status=$?
 ok "what is no result is refused" equal "$status" 1
 ok "... with the line's number" grep -q 'line 2: ' "$scratch/err"
 tap_end

@@ -3,8 +3,12 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "bars.hpp"
 
+#include "compare.hpp"
+
 #include <cmath>
-#include <cstdio>
+#include <functional>
+
+#include <fmt/format.h>
 
 namespace fsbml::bench
 {
@@ -12,22 +16,6 @@ namespace
 {
 
 using Choice = std::function<bool(const Place &)>;
-
-std::string format(const char *pattern, double value)
-{
-    char text[64];
-    std::snprintf(text, sizeof text, pattern, value);
-    return text;
-}
-
-std::string name_of(const Place &place)
-{
-    if (place.operation == "exchange") {
-        return std::to_string(place.messages) + " x " + std::to_string(place.bytes) + " B";
-    }
-    return place.operation == "barrier" ? place.operation
-                                        : place.operation + " of " + std::to_string(place.bytes) + " B";
-}
 
 class Judge
 {
@@ -49,7 +37,7 @@ public:
     void r2_at_least(const std::string &bar, double limit, const Choice &chosen)
     {
         ratio_bar(bar, limit, false, chosen,
-                  [&](const Place &place) { return results_.ratio("r2", "fsbml", place); });
+                  [&](const Place &place) { return ratio(results_, "r2", "fsbml", place); });
     }
 
     void init_at_most(const std::string &bar, double limit)
@@ -58,14 +46,15 @@ public:
         std::optional<double> theirs = results_.init_seconds("r2");
         bool known = ours && theirs;
         double added = known ? *ours - *theirs : 0;
-        verdicts_.push_back({bar, known && added <= limit, known ? format("%.3f s", added) : "not measured"});
+        bars_.push_back(
+            {bar, known && added <= limit, known ? fmt::format("{:.3f} s", added) : "not measured"});
     }
 
     // The long run of a rail is its largest messages, many of them, in the best launch: a busy machine slows
     // a launch down, but the link is what it is.
     void calibration(const std::string &bar, double limit, const std::vector<MeasuredRail> &measured)
     {
-        const Place longest{"exchange", 32, 65536};
+        const Place longest{"exchange", "", 32, 65536, "us"};
         bool met = true;
         std::string figures;
         for (const std::string &rail : rails_) {
@@ -80,15 +69,15 @@ public:
                 figures += "not measured";
                 continue;
             }
-            double expected = figure->least_us * 1000 / static_cast<double>(longest.bytes);
+            double expected = figure->least * 1000 / static_cast<double>(longest.bytes);
             double error = found->ns_per_byte / expected - 1;
             met = met && std::fabs(error) <= limit;
-            figures += format("%.2f ns/B", found->ns_per_byte) + format(" (%+.1f %%)", error * 100);
+            figures += fmt::format("{:.2f} ns/B ({:+.1f} %)", found->ns_per_byte, error * 100);
         }
-        verdicts_.push_back({bar, met && !rails_.empty(), figures});
+        bars_.push_back({bar, met && !rails_.empty(), figures});
     }
 
-    std::vector<Verdict> verdicts() && { return std::move(verdicts_); }
+    std::vector<Bar> bars() && { return std::move(bars_); }
 
 private:
     using RatioAt = std::function<std::optional<Ratio>(const Place &)>;
@@ -115,18 +104,17 @@ private:
         }
         std::string figures = "not measured";
         if (worst) {
-            figures = "worst " + format("%.3f", worst->median) + format(" ± %.3f", worst->spread) + " ("
-                      + name_of(where) + ")";
+            figures = fmt::format("worst {:.3f} ± {:.3f} ({})", worst->median, worst->spread, name_of(where));
             if (missed > 0) {
-                figures += ", missed at " + std::to_string(missed) + " of " + std::to_string(places);
+                figures += fmt::format(", missed at {} of {}", missed, places);
             }
         }
-        verdicts_.push_back({bar, worst && missed == 0, figures});
+        bars_.push_back({bar, worst && missed == 0, figures});
     }
 
     const Results &results_;
     std::vector<std::string> rails_;
-    std::vector<Verdict> verdicts_;
+    std::vector<Bar> bars_;
 };
 
 void judge_onetoone(Judge &judge, const std::vector<std::string> &rails,
@@ -145,8 +133,8 @@ void judge_onetoone(Judge &judge, const std::vector<std::string> &rails,
 
 } // namespace
 
-std::vector<Verdict> judge(const std::string &experiment, const Results &results,
-                           const std::vector<std::string> &rails, const std::vector<MeasuredRail> &measured)
+std::vector<Bar> judge(const std::string &experiment, const Results &results,
+                       const std::vector<std::string> &rails, const std::vector<MeasuredRail> &measured)
 {
     Judge judge(results, rails);
     if (experiment == "onetoone") {
@@ -162,7 +150,7 @@ std::vector<Verdict> judge(const std::string &experiment, const Results &results
                           [&](const Place &p) { return p.operation == operation; });
         }
     }
-    return std::move(judge).verdicts();
+    return std::move(judge).bars();
 }
 
 } // namespace fsbml::bench

@@ -1,0 +1,103 @@
+// The outcome in a sentence, and whether the machine was quiet enough for it.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#include "conclusion.hpp"
+
+#include "compare.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace fsbml::bench
+{
+namespace
+{
+
+// The place in the middle is the one with the most messages of 4 KiB, of what there is; of operations without
+// sizes, the first.
+bool tells_more(const Place &place, const Place &than)
+{
+    return std::tie(place.bytes, place.messages) > std::tie(than.bytes, than.messages);
+}
+
+std::string noise_of(const Conclusion &conclusion, int rounds)
+{
+    if (conclusion.points == 0 || conclusion.unclear == 0) {
+        return "";
+    }
+    if (rounds < least_rounds) {
+        return fmt::format(
+            "{} round{} cannot tell a difference from noise: at least {} are needed (--rounds).", rounds,
+            rounds == 1 ? "" : "s", least_rounds);
+    }
+    const std::string where =
+        fmt::format("at {} of {} points the rounds differ too much to say which is faster",
+                    conclusion.unclear, conclusion.points);
+    return conclusion.conclusive()
+               ? "Not sure: " + where + ". More rounds, or a quieter machine, would tell."
+               : "TOO NOISY TO CONCLUDE: " + where
+                     + ". Was the machine busy with something else? More rounds may help.";
+}
+
+} // namespace
+
+Conclusion conclude(const Results &results, const std::vector<Arm> &arms)
+{
+    const std::vector<std::string> rails = names_of(arms, Role::rail);
+    const std::vector<std::string> against = rails.empty() ? std::vector<std::string>{"r2"} : rails;
+    Conclusion conclusion;
+    std::vector<double> ratios;
+    std::optional<Place> shown;
+    int rounds = 0;
+    for (const Place &place : results.places()) {
+        const std::optional<Ratio> compared = ratio_to_best(results, "fsbml", against, place);
+        if (!compared) {
+            continue;
+        }
+        ratios.push_back(compared->median);
+        rounds = std::max(rounds, compared->rounds);
+        ++conclusion.points;
+        conclusion.unclear += verdict(*compared) == Verdict::unclear ? 1 : 0;
+        if (!shown || (place.bytes <= 4096 && tells_more(place, *shown))
+            || (shown->bytes > 4096 && place.bytes <= 4096)) {
+            shown = place;
+        }
+    }
+    if (!shown) {
+        conclusion.sentence =
+            "There is nothing to compare: fsbml or what it is compared with was not measured.";
+        return conclusion;
+    }
+    const Figure ours = *results.at("fsbml", *shown);
+    const std::string best = *best_arm(results, against, *shown);
+    const Figure theirs = *results.at(best, *shown);
+    const Ratio compared = *ratio_to_best(results, "fsbml", against, *shown);
+    // Less than a percent is no difference that one would notice, however steady the launches.
+    const double noise = std::max(compared.spread, 0.01);
+    const char *verb = compared.median < 1 - noise   ? "faster than"
+                       : compared.median > 1 + noise ? "SLOWER than"
+                                                     : "as fast as";
+    const std::string other = rails.empty()       ? "r2 on the same rail"
+                              : rails.size() == 1 ? rails[0] + " alone"
+                                                  : "the best rail alone";
+    conclusion.sentence = fmt::format(
+        "With {}, FSBML is {} {}: {:.5g} {} against {:.5g} {}, {:.2f} times its time", name_of(*shown), verb,
+        other, ours.median, shown->unit, theirs.median, shown->unit, compared.median);
+    if (ratios.size() > 1) {
+        conclusion.sentence += fmt::format(" ({:.2f} to {:.2f} over all {} points)",
+                                           *std::min_element(ratios.begin(), ratios.end()),
+                                           *std::max_element(ratios.begin(), ratios.end()), ratios.size());
+    }
+    const std::optional<Figure> r2 = results.at("r2", *shown);
+    const std::optional<Ratio> r2_ratio = ratio(results, "r2", "fsbml", *shown);
+    if (!rails.empty() && r2 && r2_ratio) {
+        conclusion.sentence += fmt::format("; r2 on all rails has {:.5g} {}, {:.1f} times FSBML's time",
+                                           r2->median, shown->unit, r2_ratio->median);
+    }
+    conclusion.sentence += '.';
+    conclusion.noise = noise_of(conclusion, rounds);
+    return conclusion;
+}
+
+} // namespace fsbml::bench

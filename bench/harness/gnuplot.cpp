@@ -1,0 +1,55 @@
+// Plots of a run: drawing them with gnuplot.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#include "launch.hpp"
+#include "plots.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace fsbml::bench
+{
+namespace
+{
+
+const char *const style =
+    "set encoding utf8\nset grid linecolor rgb \"#dddddd\"\nset border 3\nset tics nomirror\n"
+    "set style line 1 linewidth 1\n";
+
+} // namespace
+
+std::vector<std::string> draw(const std::vector<Plot> &plots, const std::string &folder)
+{
+    namespace fs = std::filesystem;
+    fs::create_directories(folder);
+    std::vector<std::string> files;
+    for (const Plot &plot : plots) {
+        const std::string base = (fs::path(folder) / plot.name).string();
+        std::ofstream script(base + ".gp");
+        script << style
+               << "set terminal svg size 900,560 font \"Helvetica,13\" background \"white\"\nset output \""
+               << plot.name << ".svg\"\n"
+               << plot.script << "set terminal pngcairo size 900,560 font \"Sans,11\"\nset output \""
+               << plot.name << ".png\"\nreplot\nset output\n";
+        if (!script.flush()) {
+            throw std::runtime_error(fmt::format("cannot write '{}.gp'", base));
+        }
+        script.close();
+        const Launch launch{
+            {"env", "-C", folder, "gnuplot", plot.name + ".gp"}, "/dev/null", base + ".log", 60};
+        const Outcome outcome = run(launch, [] {});
+        if (outcome.end != End::success) {
+            throw std::runtime_error(fmt::format("gnuplot failed with status {} on '{}.gp': {}",
+                                                 outcome.status, base, last_lines(base + ".log", 3)));
+        }
+        fs::remove(base + ".log");
+        files.push_back(base + ".svg");
+        files.push_back(base + ".png");
+    }
+    return files;
+}
+
+} // namespace fsbml::bench

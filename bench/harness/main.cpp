@@ -1,0 +1,194 @@
+// The bench's harness: launches arms in turns, compares them, prints, writes and draws what came of it.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#include "launch.hpp"
+#include "plots.hpp"
+#include "rounds.hpp"
+#include "table.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <fstream>
+
+#include <fmt/format.h>
+
+namespace
+{
+
+using namespace fsbml::bench;
+
+struct Request {
+    std::string bench, setting, rail_kind = "network", bars, json, plots, lines, log;
+    std::vector<std::string> rails, arms;
+    Job job;
+};
+
+int parse(int argc, char **argv, Request &request)
+{
+    CLI::App app("Launches the arms of a comparison in turns, round by round, and says how they compare. "
+                 "`fsbml bench` calls "
+                 "it; by itself it is of use with --summarise.",
+                 "harness");
+    app.option_defaults()->always_capture_default();
+    app.add_option("--bench", request.bench, "the benchmark's name")->required();
+    app.add_option("--setting", request.setting, "what is measured on, for the heading");
+    app.add_option("--rails", request.rails, "all rails: interfaces or networks, or BTLs")
+        ->delimiter(',')
+        ->required();
+    app.add_option("--rail-kind", request.rail_kind, "what rails are")
+        ->check(CLI::IsMember({"network", "btl"}));
+    app.add_option("--arms", request.arms, "fsbml, fsbml:POLICY, r2, ucx, rails, or names of rails")
+        ->delimiter(',')
+        ->required();
+    app.add_option("--rounds", request.job.rounds, "launches of every arm")->check(CLI::Range(1, 1000));
+    app.add_option("--ranks", request.job.ranks, "of the job")->check(CLI::Range(1, 65536));
+    app.add_option("--timeout", request.job.limit_seconds, "seconds for one launch")
+        ->check(CLI::Range(1.0, 86400.0));
+    app.add_option("--launcher", request.job.launcher,
+                   "program that gets RANKS, mpirun's options and the program");
+    app.add_option("--probe", request.job.probe,
+                   "library to preload, which times a program that is no benchmark");
+    app.add_option("--folder", request.job.folder, "for what launches print");
+    app.add_flag("--quiet", request.job.quiet, "wait for a quiet machine before each round");
+    app.add_option("--bars", request.bars, "judge by the bars of this experiment");
+    app.add_option("--json", request.json, "write everything to this file");
+    app.add_option("--plots", request.plots, "draw plots into this folder");
+    app.add_option("--summarise", request.lines,
+                   "launch nothing: results are in this file, lines as the programs print them");
+    app.add_option("--log", request.log, "with --summarise: a log of FSBML, for its table of rails");
+    app.add_option("program", request.job.program, "the program and its arguments, after --");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    if (request.lines.empty()
+        && (request.job.launcher.empty() || request.job.program.empty() || request.job.folder.empty())) {
+        fmt::print(stderr, "harness: to launch anything, --launcher, --folder and a program are needed\n");
+        return 2;
+    }
+    request.job.probes = !request.plots.empty();
+    return -1;
+}
+
+void print_results(const Report &report, const std::string &when)
+{
+    std::set<std::string> units;
+    for (const Place &place : report.results.places()) {
+        units.insert(place.unit);
+    }
+    const std::string unit = units.size() == 1
+                                 ? (is_rate(*units.begin()) ? "rate in " : "time in ") + *units.begin()
+                                 : "times and rates";
+    const bool exchange = report.bench == "onetoone" || report.bench == "equal" || report.bench == "single";
+    fmt::print("\n{}, {}\nmedian {}{}, ± half the distance of the quartiles over launches;\n"
+               "ratios are of times, medians over the rounds; best: the best rail alone; ideal: what the "
+               "rails alone would allow "
+               "together\n\n{}",
+               report.setting, when, unit, exchange ? " of a message" : "",
+               results_table(report.results, report.arms));
+    std::fflush(stdout);
+}
+
+void print_rest(const Report &report)
+{
+    const std::string traffic = traffic_table(report.results, report.arms);
+    if (!traffic.empty()) {
+        fmt::print("\nShare of the bytes on each rail, as the interfaces counted them:\n{}", traffic);
+    }
+    if (report.rails.lines.empty()) {
+        if (!names_of(report.arms, Role::fsbml).empty()) {
+            fmt::print(
+                "\nFSBML measured no rails: it does so only where two nodes share at least two of them.\n");
+        }
+    } else {
+        fmt::print("\nThe rails as FSBML measured them when MPI started:\n");
+        for (const std::string &line : report.rails.lines) {
+            fmt::print("  {}\n", line);
+        }
+    }
+    if (!report.bars.empty()) {
+        fmt::print("\nBars:\n");
+        for (const Bar &bar : report.bars) {
+            fmt::print("  {:<7} {:<52} {}\n", bar.met ? "met" : "NOT MET", bar.text, bar.figures);
+        }
+    }
+    fmt::print("\n{}\n", report.conclusion.sentence);
+    if (!report.conclusion.noise.empty()) {
+        fmt::print("{}\n", report.conclusion.noise);
+    }
+}
+
+void read_saved(const Request &request, Report &report)
+{
+    std::ifstream lines(request.lines);
+    if (!lines) {
+        throw std::runtime_error(fmt::format("cannot read '{}'", request.lines));
+    }
+    report.results.read(lines);
+    if (!request.log.empty()) {
+        std::ifstream log(request.log);
+        report.rails = read_rail_table(log);
+    }
+}
+
+void work(const Request &request)
+{
+    Report report;
+    report.bench = request.bench;
+    report.setting = request.setting;
+    report.arms = make_arms(request.arms, request.rails,
+                            request.rail_kind == "btl" ? RailKind::btl : RailKind::network);
+    std::string when = "saved results";
+    if (!request.lines.empty()) {
+        read_saved(request, report);
+    } else {
+        when = fmt::format("{} round{}", request.job.rounds, request.job.rounds == 1 ? "" : "s");
+        run_rounds(request.job, report, [&] {
+            print_results(report, fmt::format("after the first round of {}", request.job.rounds));
+        });
+    }
+    report.conclusion = conclude(report.results, report.arms);
+    if (!request.bars.empty()) {
+        report.bars =
+            judge(request.bars, report.results, names_of(report.arms, Role::rail), report.rails.rails);
+    }
+    print_results(report, when);
+    print_rest(report);
+    if (!request.json.empty()) {
+        std::ofstream file(request.json);
+        file << document_of(report).dump(1) << '\n';
+        if (!file.flush()) {
+            throw std::runtime_error(fmt::format("cannot write '{}'", request.json));
+        }
+    }
+    if (!request.plots.empty()) {
+        const std::vector<std::string> files = draw(plots_of(report), request.plots);
+        fmt::print("\n{} plots, each as SVG and PNG, are in {}\n", files.size() / 2, request.plots);
+    }
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    Request request;
+    const int outcome = parse(argc, argv, request);
+    if (outcome >= 0) {
+        return outcome;
+    }
+    catch_signals();
+    try {
+        work(request);
+    } catch (const std::exception &error) {
+        if (interrupted() != 0) {
+            // As a shell expects it of a program that a signal has ended.
+            std::signal(interrupted(), SIG_DFL);
+            std::raise(interrupted());
+        }
+        fmt::print(stderr, "fsbml: error: bench: {}\n", error.what());
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,30 @@
+// Plots of a run through gnuplot: SVG, PNG, and the script that makes them, for those who want them
+// otherwise. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers. All rights
+// reserved.
+#pragma once
+
+#include "document.hpp"
+
+#include <string>
+#include <vector>
+
+namespace fsbml::bench
+{
+
+// One plot: the name of its files, without an ending, and gnuplot's commands but for the terminal and the
+// output.
+struct Plot {
+    std::string name;
+    std::string script;
+};
+
+// What a run has to show: time and bandwidth over size (a plot for each operation, variant and number of
+// messages), bars where there are no sizes, the share of bytes on each interface, PRTT points with the fitted
+// line.
+std::vector<Plot> plots_of(const Report &report);
+
+// Draws them into the folder, which is made if need be. Returns the files. Throws std::runtime_error with
+// gnuplot's words.
+std::vector<std::string> draw(const std::vector<Plot> &plots, const std::string &folder);
+
+} // namespace fsbml::bench

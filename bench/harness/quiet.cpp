@@ -1,0 +1,70 @@
+// Waiting until other programs leave the processors alone.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#include "quiet.hpp"
+
+#include "launch.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace fsbml::bench
+{
+namespace
+{
+
+const int quiet_percent = 10;
+
+Ticks ticks_now()
+{
+    std::ifstream stat("/proc/stat");
+    return read_ticks(stat);
+}
+
+} // namespace
+
+Ticks read_ticks(std::istream &stat)
+{
+    std::string line;
+    std::getline(stat, line);
+    std::istringstream words(line);
+    std::string name;
+    long long user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0;
+    if (!(words >> name >> user >> nice >> system >> idle >> wait >> irq >> softirq >> steal)
+        || name != "cpu") {
+        return {};
+    }
+    const long long busy = user + nice + system + irq + softirq + steal;
+    return {busy, busy + idle + wait};
+}
+
+int busy_percent(const Ticks &before, const Ticks &after)
+{
+    return static_cast<int>(100 * (after.busy - before.busy) / (after.all - before.all + 1));
+}
+
+void wait_for_quiet(const std::function<void(const std::string &)> &say)
+{
+    int percent = 0;
+    for (int turn = 0; turn < 20 && interrupted() == 0; ++turn) {
+        const Ticks before = ticks_now();
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        percent = busy_percent(before, ticks_now());
+        if (percent < quiet_percent) {
+            return;
+        }
+        if (turn == 0) {
+            say(fmt::format("other programs use {} % of the processors; waiting up to 10 s for them",
+                            percent));
+        }
+    }
+    say(fmt::format(
+        "other programs still use {} % of the processors: the figures of this round will be too high",
+        percent));
+}
+
+} // namespace fsbml::bench

@@ -1,0 +1,35 @@
+// Launching all arms in turns, round by round.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#pragma once
+
+#include "document.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace fsbml::bench
+{
+
+struct Job {
+    std::string launcher; // program that is given the number of ranks, mpirun's options and the program
+    int ranks = 2;
+    std::vector<std::string> program; // with its arguments
+    std::string probe; // library that times a program which is no benchmark of ours; empty for those
+    double limit_seconds = 600;
+    int rounds = 5;
+    bool quiet = false;  // wait for a quiet machine before each round
+    bool probes = false; // have FSBML list its probes in the first round
+    std::string folder;  // for what the launches print
+};
+
+// Fills the report's results and rails. Calls `after_first` when each arm has had its first turn. Throws
+// std::runtime_error with a message for people if a launch fails, hangs, or prints what is no result.
+void run_rounds(const Job &job, Report &report, const std::function<void()> &after_first);
+
+// What a job of a program with the probe has left in its log: the probe's lines, without what stands before
+// them.
+std::string probe_lines(std::istream &log);
+
+} // namespace fsbml::bench

@@ -1,0 +1,271 @@
+// The results as a table for people.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#include "table.hpp"
+
+#include "compare.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace fsbml::bench
+{
+namespace
+{
+
+using Row = std::vector<std::string>;
+
+// Characters, not bytes: ± has two of those.
+std::size_t width_of(const std::string &text)
+{
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string number(double value)
+{
+    const int digits = value < 10 ? 2 : value < 10000 ? 1 : 0;
+    return fmt::format("{:.{}f}", value, digits);
+}
+
+std::string cell(const std::optional<Figure> &figure)
+{
+    if (!figure) {
+        return "-";
+    }
+    const double percent = std::min(figure->spread * 100, 9999.0);
+    return fmt::format("{} ±{:4.{}f}%", number(figure->median), percent, percent < 99.95 ? 1 : 0);
+}
+
+std::string cell(const std::optional<Ratio> &ratio)
+{
+    return ratio ? fmt::format("{:.2f}", ratio->median) : "-";
+}
+
+// The columns that name a place: those that tell places apart.
+class Labels
+{
+public:
+    explicit Labels(const std::vector<Place> &places)
+    {
+        std::set<std::string> operations, variants, units;
+        std::set<int> messages;
+        std::set<std::size_t> sizes;
+        for (const Place &place : places) {
+            operations.insert(place.operation);
+            variants.insert(place.variant);
+            units.insert(place.unit);
+            messages.insert(place.messages);
+            sizes.insert(place.bytes);
+        }
+        // An exchange is named by its numbers.
+        const bool exchange = operations.count("exchange") != 0;
+        operation_ = operations.size() > 1 || (!exchange && messages.size() == 1 && sizes.size() == 1);
+        variant_ = variants.size() > 1 || (variants.size() == 1 && !variants.begin()->empty());
+        messages_ = exchange || messages.size() > 1 || (messages.size() == 1 && *messages.begin() != 1);
+        bytes_ = sizes.size() > 1 || (sizes.size() == 1 && *sizes.begin() != 0);
+        unit_ = units.size() > 1;
+    }
+
+    Row heading() const { return choose({"operation", "variant", "messages", "bytes", "unit"}); }
+    Row of(const Place &place) const
+    {
+        return choose({place.operation, place.variant, std::to_string(place.messages),
+                       std::to_string(place.bytes), place.unit});
+    }
+    std::size_t left() const { return (operation_ ? 1u : 0u) + (variant_ ? 1u : 0u); }
+
+private:
+    Row choose(const Row &all) const
+    {
+        const bool wanted[] = {operation_, variant_, messages_, bytes_, unit_};
+        Row row;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (wanted[i]) {
+                row.push_back(all[i]);
+            }
+        }
+        return row;
+    }
+
+    bool operation_, variant_, messages_, bytes_, unit_;
+};
+
+// Of fewer rounds every verdict would be that it is unclear.
+bool enough_rounds(const Results &results, const std::vector<Place> &places)
+{
+    return std::any_of(places.begin(), places.end(), [&](const Place &place) {
+        return results.launches("fsbml", place).size() >= static_cast<std::size_t>(least_rounds);
+    });
+}
+
+std::string share(const Traffic &traffic, const std::string &interface, const std::vector<std::string> &among)
+{
+    double all = 0;
+    for (const std::string &name : among) {
+        const auto found = traffic.find(name);
+        all += found == traffic.end() ? 0 : static_cast<double>(found->second);
+    }
+    const auto own = traffic.find(interface);
+    return all == 0 ? "-"
+                    : fmt::format("{:.1f} %",
+                                  own == traffic.end() ? 0 : 100 * static_cast<double>(own->second) / all);
+}
+
+} // namespace
+
+std::string aligned(const std::vector<Row> &rows, std::size_t left)
+{
+    std::vector<std::size_t> widths;
+    for (const Row &row : rows) {
+        widths.resize(std::max(widths.size(), row.size()), 0);
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths[i] = std::max(widths[i], width_of(row[i]));
+        }
+    }
+    std::string text;
+    for (const Row &row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::string blanks(widths[i] - width_of(row[i]), ' ');
+            line += (i == 0 ? "" : "  ") + (i < left ? row[i] + blanks : blanks + row[i]);
+        }
+        text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+    }
+    return text;
+}
+
+std::string results_table(const Results &results, const std::vector<Arm> &arms)
+{
+    const std::vector<Place> places = results.places();
+    const Labels labels(places);
+    const std::vector<std::string> rails = names_of(arms, Role::rail);
+    const bool ours = !names_of(arms, Role::fsbml).empty();
+    const bool r2 = !names_of(arms, Role::r2).empty();
+    Row heading = labels.heading();
+    // Rails alone first, FSBML last, whatever the order of launches is.
+    std::vector<Arm> columns = arms;
+    std::stable_sort(columns.begin(), columns.end(), [](const Arm &a, const Arm &b) {
+        const auto rank = [](const Arm &arm) {
+            return arm.role == Role::rail     ? 0
+                   : arm.role == Role::peer   ? 1
+                   : arm.role == Role::r2     ? 2
+                   : arm.role == Role::policy ? 3
+                                              : 4;
+        };
+        return std::make_pair(rank(a), a.role == Role::rail ? a.name : "")
+               < std::make_pair(rank(b), b.role == Role::rail ? b.name : "");
+    });
+    for (const Arm &arm : columns) {
+        heading.push_back(arm.role == Role::rail ? arm.name + " alone" : arm.name);
+    }
+    if (ours && !rails.empty()) {
+        heading.push_back("fsbml/best");
+    }
+    if (ours && r2) {
+        heading.push_back(rails.empty() ? "fsbml/r2" : "r2/fsbml");
+    }
+    const bool ideal = ours && rails.size() > 1;
+    if (ideal) {
+        heading.push_back("fsbml/ideal");
+    }
+    const bool judged = ours && (!rails.empty() || r2) && enough_rounds(results, places);
+    if (judged) {
+        heading.push_back("verdict");
+    }
+    std::vector<Row> rows = {heading};
+    std::optional<Place> last;
+    for (const Place &place : places) {
+        if (last && (last->operation != place.operation || last->messages != place.messages)) {
+            rows.push_back({});
+        }
+        last = place;
+        Row row = labels.of(place);
+        for (const Arm &arm : columns) {
+            row.push_back(cell(results.at(arm.name, place)));
+        }
+        std::optional<Ratio> compared;
+        if (ours && !rails.empty()) {
+            compared = ratio_to_best(results, "fsbml", rails, place);
+            row.push_back(cell(compared));
+        }
+        if (ours && r2) {
+            const std::optional<Ratio> other =
+                rails.empty() ? ratio(results, "fsbml", "r2", place) : ratio(results, "r2", "fsbml", place);
+            row.push_back(cell(other));
+            compared = rails.empty() ? other : compared;
+        }
+        if (ideal) {
+            row.push_back(cell(ratio_to_ideal(results, "fsbml", rails, place)));
+        }
+        if (judged) {
+            row.push_back(compared ? word_of(verdict(*compared)) : "-");
+        }
+        rows.push_back(row);
+    }
+    return aligned(rows, labels.left());
+}
+
+std::vector<std::string> used_interfaces(const Results &results)
+{
+    std::set<std::string> used;
+    for (const Place &place : results.places()) {
+        for (const std::string &arm : results.arms()) {
+            const Traffic traffic = results.traffic(arm, place);
+            double all = 0;
+            for (const auto &entry : traffic) {
+                all += static_cast<double>(entry.second);
+            }
+            for (const auto &[name, bytes] : traffic) {
+                if (static_cast<double>(bytes) > all / 100 && name != "lo") {
+                    used.insert(name);
+                }
+            }
+        }
+    }
+    return {used.begin(), used.end()};
+}
+
+std::string traffic_table(const Results &results, const std::vector<Arm> &arms)
+{
+    const std::vector<std::string> interfaces = used_interfaces(results);
+    std::vector<Place> places = results.places();
+    if (interfaces.size() < 2 || places.empty()) {
+        return "";
+    }
+    int most = 0;
+    for (const Place &place : places) {
+        most = std::max(most, place.messages);
+    }
+    places.erase(std::remove_if(places.begin(), places.end(),
+                                [&](const Place &place) {
+                                    return place.operation == "exchange" && place.messages != most;
+                                }),
+                 places.end());
+    const Labels labels(places);
+    Row heading = labels.heading();
+    std::vector<std::string> shown;
+    for (const Arm &arm : arms) {
+        if (arm.role != Role::rail) {
+            shown.push_back(arm.name);
+            for (const std::string &interface : interfaces) {
+                heading.push_back(arm.name + ": " + interface);
+            }
+        }
+    }
+    std::vector<Row> rows = {heading};
+    for (const Place &place : places) {
+        Row row = labels.of(place);
+        for (const std::string &arm : shown) {
+            for (const std::string &interface : interfaces) {
+                row.push_back(share(results.traffic(arm, place), interface, interfaces));
+            }
+        }
+        rows.push_back(row);
+    }
+    return shown.empty() ? "" : aligned(rows, labels.left());
+}
+
+} // namespace fsbml::bench

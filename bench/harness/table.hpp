@@ -1,0 +1,28 @@
+// The results as a table for people: a row a place, a column an arm, and how they compare.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#pragma once
+
+#include "arms.hpp"
+#include "results.hpp"
+
+#include <string>
+#include <vector>
+
+namespace fsbml::bench
+{
+
+// A table of words: columns as wide as their widest, the first `left` ones to the left, the others to the
+// right. A row of no words is an empty line.
+std::string aligned(const std::vector<std::vector<std::string>> &rows, std::size_t left);
+
+std::string results_table(const Results &results, const std::vector<Arm> &arms);
+
+// Bytes that went over each interface, in percent, by arm; empty if nobody counted. One row for each place
+// with the most messages, if FSBML has it.
+std::string traffic_table(const Results &results, const std::vector<Arm> &arms);
+
+// The interfaces that any arm used in earnest, i.e. for more than a hundredth of its bytes at some place.
+std::vector<std::string> used_interfaces(const Results &results);
+
+} // namespace fsbml::bench

@@ -1,0 +1,82 @@
+# The benchmark programs, built in the current folder for one Open MPI (GNU make):
+#   make -f .../bench/programs.mk TOP=<the project> MPICC=<that Open MPI's> PROGRAM...
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+
+bench = $(TOP)/bench
+vpath %.cpp $(bench)
+vpath %.c $(bench)
+
+# ---- what each program is made of
+
+common = common/options.o common/output.o common/session.o common/traffic.o
+
+onetoone = mpi/onetoone.o mpi/draws.o $(common)
+collectives = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/mpi/collectives*.cpp)) $(common)
+p2p = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/mpi/p2p*.cpp)) $(common)
+mpi_programs = onetoone collectives p2p
+
+# The program has the folder's name, so its objects are in another.
+kernels = $(patsubst $(bench)/kernels/%.cpp,kernels.objects/%.o,$(wildcard $(bench)/kernels/*.cpp)) $(common)
+mpi_programs += kernels
+
+# Not one of `all`: needs Open MPI's internal headers.
+btlbench = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/btl/*.cpp)) btl/port.o $(common)
+
+harness = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/harness/*.cpp)) common/traffic.o
+
+# ---- how
+
+# Without MPI's own C++ classes, which 4.1 may still bring. Only what is timed is worth optimising.
+CXXFLAGS_ALL = -std=c++17 -Wall -Wextra -I$(bench)/common $(CPPFLAGS) $(CXXFLAGS)
+mpi_compile := $(shell "$(MPICC)" --showme:compile) -DOMPI_SKIP_MPICXX=1
+mpi_link := $(shell "$(MPICC)" --showme:link)
+
+all: $(mpi_programs) harness.program libfsbml_probe.so
+
+# Open MPI's inside, for btl/ only. 5.0 does not install all headers that it includes.
+ompi_info = $(patsubst %mpicc,%ompi_info,$(MPICC:.openmpi=))
+pkginclude = $(shell "$(ompi_info)" --parsable --path pkgincludedir | sed -n 's/^path:pkgincludedir://p')
+fsbml = $(TOP)/ompi/mca/bml/fsbml
+inside = $(addprefix -I,$(pkginclude)) -I$(fsbml) -I$(fsbml)/compat/include
+btlbench: mpi_link += -lopen-pal
+
+.SECONDEXPANSION:
+$(mpi_programs) btlbench: $$($$@)
+	$(CXX) $(LDFLAGS) -o $@ $^ $(mpi_link)
+
+# The folder has the name.
+harness.program: $(harness)
+	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
+
+# Goes into programs that are not ours by LD_PRELOAD, and into those that mpirun starts beside them: so it links nothing.
+libfsbml_probe.so: app/probe.c app/interfaces.c $(bench)/app/interfaces.h
+	$(CC) -std=c11 -O2 -fPIC -shared -fvisibility=hidden -Wall -Wextra $(mpi_compile) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) -ldl
+
+%.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O2 $(mpi_compile) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+kernels.objects/%.o: kernels/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O2 $(mpi_compile) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+btl/%.o: btl/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -Wall -Wextra $(mpi_compile) $(inside) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+common/options.o: common/options.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O0 $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+harness/%.o: harness/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O0 $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# The parts' own tests (GoogleTest), for CXXFLAGS and LDFLAGS with sanitizers.
+tests = $(patsubst $(TOP)/tests/bench/%.cpp,tests/%.o,$(wildcard $(TOP)/tests/bench/*.cpp))
+tested = $(filter-out harness/main.o,$(harness)) mpi/draws.o
+bench_tests: $(tests) $(tested)
+	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt -lgtest_main -lgtest -pthread
+tests/%.o: $(TOP)/tests/bench/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/mpi -MMD -MP -c -o $@ $<
+
+-include $(wildcard */*.d)
+.PHONY: all

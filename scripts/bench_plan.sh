@@ -1,0 +1,200 @@
+# From the options of `bench` and `demo` to a plan, and its run. Sourced after lib.sh, openmpi.sh and the parts of bench/cluster.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+# shellcheck shell=bash
+
+# bench_run COMMAND NAME [options] [-- ARGUMENTS]: COMMAND, bench or demo, is for messages.
+bench_run() {
+    local command_name=$1 name=$2
+    shift 2
+    local custom=() reference="" openmpi="" wanted_rounds=0 full="" wanted_arms="" wanted_nodes=0 wanted_ranks=0 more=()
+    # These are the plan (bench/cluster/measure).
+    local where=cluster nodes rates ranks rails="" arms rounds limit=600 prefix components="" programs command=() probe=""
+    local hostfile="" bars="" json="" plots="" out
+    local program arguments isolation=()
+    bench_parse "$@"
+    experiment_set "$name" "$full"
+    bench_settle
+    bench_build
+    bench_measure
+}
+
+# bench_parse ARGUMENTS...: into the variables of bench_run.
+bench_parse() {
+    local rate
+    while [ $# -gt 0 ]; do
+        case "$1" in
+            --rail | --openmpi | --rounds | --json | --plots | --arms | --nodes | --ranks | --hostfile | --rails | --timeout)
+                value_of "$1" $#
+                ;;
+        esac
+        case "$1" in
+            --rail)
+                rate=$(rail_spec "$2") || exit 1
+                custom+=("$rate")
+                shift
+                ;;
+            --openmpi) openmpi=$2 && shift ;;
+            --rounds)
+                check_count --rounds "$2" 1000
+                wanted_rounds=$((10#$2))
+                shift
+                ;;
+            --nodes)
+                check_count --nodes "$2" 64
+                wanted_nodes=$((10#$2))
+                shift
+                ;;
+            --ranks)
+                check_count --ranks "$2" 1024
+                wanted_ranks=$((10#$2))
+                shift
+                ;;
+            --timeout)
+                check_count --timeout "$2" 86400
+                limit=$((10#$2))
+                shift
+                ;;
+            --json) json=$(readlink -m -- "$2") && shift ;;
+            --plots) plots=$(readlink -m -- "$2") && shift ;;
+            --arms) wanted_arms=$2 && shift ;;
+            --hostfile) hostfile=$2 && shift ;;
+            --rails) rails=$2 && shift ;;
+            --reference) reference=yes ;;
+            --full) full=yes ;;
+            --one-host) where=host ;;
+            --)
+                shift
+                more=("$@")
+                break
+                ;;
+            *) die "$command_name: unknown option '$1'; './fsbml $command_name --help' lists them." ;;
+        esac
+        shift
+    done
+}
+
+# bench_settle: checks what goes together, and completes the plan but for what must be built.
+bench_settle() {
+    local me=$command_name
+    [ -z "$reference" ] || [ -z "$openmpi" ] || die "$me: --reference and --openmpi exclude each other."
+    [ ${#custom[@]} -le "$FSBML_MAX_RAILS" ] || die "$me: at most $FSBML_MAX_RAILS rails, not ${#custom[@]}."
+    if [ "$where" = host ]; then
+        [ ${#custom[@]} -eq 0 ] || die "$me: --one-host has no rails to shape; leave out --rail."
+        [[ $name == onetoone || $name == app || $name == kernels || $name == p2p ]] ||
+            die "$me: --one-host knows onetoone, p2p, kernels and app only."
+        [ -z "$hostfile" ] || die "$me: --one-host and --hostfile exclude each other."
+    fi
+    if [ -n "$hostfile" ]; then
+        where=hosts
+        [ -r "$hostfile" ] || die "$me: there is no reading the hostfile '$hostfile'."
+        hostfile=$(readlink -f -- "$hostfile")
+        [ -n "$rails" ] || die "$me: --hostfile needs --rails: the interfaces or networks to use, e.g. --rails eth0,eth1."
+        [[ $rails =~ ^[[:alnum:]_.:/-]+(,[[:alnum:]_.:/-]+)*$ ]] || die "$me: --rails '$rails' is not like eth0,eth1 or 10.0.0.0/24,10.1.0.0/24."
+        [ ${#custom[@]} -eq 0 ] || die "$me: --rail makes rails of a virtual cluster; with --hostfile, --rails names those that there are."
+    elif [ -n "$rails" ]; then
+        die "$me: --rails names the rails of --hostfile; those of the virtual cluster are made by --rail."
+    fi
+    if [ "$name" = app ]; then
+        [ ${#more[@]} -gt 0 ] || die "$me: say which program: ./fsbml bench app [options] -- PROGRAM ARGUMENTS"
+        command -v -- "${more[0]}" >/dev/null || die "$me: there is no program '${more[0]}'."
+    fi
+    if [ -n "$json" ] && ! { [ -d "$(dirname -- "$json")" ] && : 2>/dev/null >>"$json"; }; then
+        die "$me: cannot write '$json'."
+    fi
+    if [ -n "$plots" ]; then
+        need_program gnuplot gnuplot-nox "--plots"
+        mkdir -p "$plots" 2>/dev/null || die "$me: cannot make the folder '$plots'."
+    fi
+    [ "$wanted_rounds" -eq 0 ] || rounds=$wanted_rounds
+    [ "$wanted_nodes" -eq 0 ] || nodes=$wanted_nodes
+    ranks=$nodes
+    [ "$wanted_ranks" -eq 0 ] || ranks=$wanted_ranks
+    # The bars are for the experiment as it is.
+    [[ " $FSBML_EXPERIMENTS " != *" $name "* ]] || bars=$name
+    [ -z "$wanted_arms$hostfile${more[*]}" ] && [ "$wanted_nodes$wanted_ranks" = 00 ] && [ "$where" = cluster ] || bars=""
+    if [ ${#custom[@]} -gt 0 ] && [ "${custom[*]}" != "${rates[*]}" ]; then
+        rates=("${custom[@]}")
+        bars=""
+    fi
+    [ -z "$wanted_arms" ] || arms=$wanted_arms
+    if [ "$where" = cluster ]; then
+        local rail
+        for ((rail = 0; rail < ${#rates[@]}; rail++)); do rails+=${rails:+,}rail$rail; done
+        arms=$(arms_in_turn "$arms" "${rates[@]}")
+    elif [ "$where" = hosts ]; then
+        arms=${arms//rail0/rails}
+    fi
+    arguments+=("${more[@]}")
+}
+
+# need_program PROGRAM PACKAGE WHY: there it is, or it is installed now, or it is said what to do.
+need_program() {
+    have "$1" || need_packages "$3" "$2"
+    have "$1" || die "$3 needs the program $1, which is not on the PATH; it is in the package $2."
+}
+
+# bench_build: builds the component and the programs, if need be.
+bench_build() {
+    local targets=(harness.program)
+    PATH=$PATH:/usr/sbin:/sbin
+    if [ "$where" = cluster ] && ! bench_isolation; then
+        [ "$name${custom[*]}" = onetoone ] ||
+            die "$command_name: this kernel lets it make no namespaces, so it cannot make a cluster; there are --one-host and --hostfile."
+        where=host bars=""
+        say "this kernel lets $command_name make no namespaces, so it cannot make a cluster."
+    fi
+    [ "$where" != host ] || say "measuring on one host: shared memory and TCP over loopback are the two unlike rails."
+    [ "$where" != cluster ] || need_packages "the virtual cluster" iproute2 ethtool
+    if [ -n "$reference" ]; then
+        "$BASH" "$FSBML_TOP/fsbml" build --reference
+        prefix=$(reference_prefix)
+    else
+        [ -z "$openmpi" ] || export FSBML_OPENMPI=$openmpi
+        "$BASH" "$FSBML_TOP/fsbml" build
+        prefix=$(openmpi_prefix)
+        components=$(component_dir "$prefix")
+    fi
+    if [[ ,$arms, == *,ucx,* ]] && ! "$(openmpi_tool "$prefix" ompi_info)" --parsable 2>/dev/null | grep -q '^mca:pml:ucx:'; then
+        die "$command_name: the Open MPI in $prefix has no UCX, so there is no arm ucx."
+    fi
+    if [ "$name" = app ]; then targets+=(libfsbml_probe.so); else targets+=("$program"); fi
+    programs=$(programs_build "$prefix" "${targets[@]}")
+    if [ "$where" = cluster ] && any_emulated "${rates[@]}"; then emulator_build; fi
+    if [ "$name" = app ]; then
+        probe=$programs/libfsbml_probe.so
+        command=("${arguments[@]}")
+    else
+        command=("$programs/$program" "${arguments[@]}")
+    fi
+}
+
+# bench_isolation: sets `isolation` to the options of unshare that a cluster's namespaces take here; 1 if none do.
+bench_isolation() {
+    for isolation in "--net" "--user --map-root-user --net"; do
+        read -r -a isolation <<<"${isolation[0]}"
+        # The mounts are tried too: a container may allow namespaces and forbid them.
+        if unshare "${isolation[@]}" --pid --fork --kill-child=KILL --mount /bin/sh -c \
+            'mount -t proc proc /proc && mount -t tmpfs tmpfs /run' 2>/dev/null; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+# bench_measure: runs the plan.
+bench_measure() {
+    local status=0
+    mkdir -p "$FSBML_BUILD/demo"
+    out=$(mktemp -d "$FSBML_BUILD/demo/$name.XXXXXX")
+    declare -p where name nodes rates ranks rails arms rounds limit prefix components programs command probe hostfile bars json \
+        plots out >"$out/plan"
+    if [ "$where" = cluster ]; then
+        contained "$out/process" "${isolation[@]}" -- "$BASH" "$FSBML_TOP/bench/cluster/measure" "$out/plan" || status=$?
+    else
+        passing_signals "$BASH" "$FSBML_TOP/bench/cluster/measure" "$out/plan" || status=$?
+    fi
+    # What a failed run has left is what explains it.
+    [ "$status" -ne 0 ] || rm -rf -- "$out"
+    return "$status"
+}
