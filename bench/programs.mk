@@ -41,6 +41,9 @@ fsbml = $(TOP)/ompi/mca/bml/fsbml
 inside = $(addprefix -I,$(pkginclude)) -I$(fsbml) -I$(fsbml)/compat/include
 btlbench: mpi_link += -lopen-pal
 
+state_size: micro/state_size.c
+	$(CC) -std=gnu11 -O1 -Wall $(mpi_compile) $(inside) -I$(fsbml)/core $(CPPFLAGS) $(CFLAGS) -o $@ $<
+
 .SECONDEXPANSION:
 $(mpi_programs) btlbench: $$($$@)
 	$(CXX) $(LDFLAGS) -o $@ $^ $(mpi_link)

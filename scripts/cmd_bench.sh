@@ -42,6 +42,7 @@ output:
   --json FILE         write the results in Google Benchmark's format
   --filter REGEX      only the benchmarks that match, e.g. '^choose/'
   --repetitions K     run each so often; median and spread are printed (5)
+  --instructions      instead of times: instructions a decision, counted by callgrind
 
 A launch that fails, hangs, prints nothing or has wrong data ends the benchmark with a message and an exit status other than 0.
 HELP

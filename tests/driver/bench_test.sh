@@ -83,7 +83,13 @@ core_is_measured() {
     ok "the core's benchmark runs" core_runs
     ok "... prints each" equal "$(grep -cE '^(choose_and_charge/2/0|calibration/2) +[0-9.]+ [nu]s' "$scratch/out")" 2
     ok "... writes both" equal "$(grep -cE '"name": "(choose_and_charge/2/0|calibration/2)"' "$scratch/core.json")" 2
+    ok "... tells what a peer costs" told '^a peer: [0-9]+ bytes and [0-9]+ for each path'
     ok "... knows the size of a rail" grep -q '"bytes a rail": "64"' "$scratch/core.json"
+}
+
+# In a build without optimisation a decision would have thousands.
+instructions_are_counted() {
+    bench core --instructions && [ "$(grep -cE '^  fsbml_sched_(choose|charge) +[0-9]{2,3}\.[0-9] instructions a call' "$scratch/out")" -eq 10 ]
 }
 
 comparison_is_complete() {
@@ -161,6 +167,7 @@ programs_build "$(openmpi_prefix)" harness.program onetoone libfsbml_probe.so >/
 words_are_checked
 ok "plots without gnuplot" without_gnuplot
 core_is_measured
+ok "... and in instructions" instructions_are_counted
 comparison_is_complete
 broken_launches_end
 hosts_of_a_user_serve
