@@ -9,7 +9,7 @@ bench_run() {
     shift 2
     local custom=() reference="" openmpi="" wanted_rounds=0 full="" wanted_arms="" wanted_nodes=0 wanted_ranks=0 more=()
     # These are the plan (bench/cluster/measure).
-    local where=cluster nodes rates ranks rails="" arms rounds limit=600 prefix components="" programs command=() probe=""
+    local where=cluster nodes rates ranks rails="" arms rounds limit=600 prefix components="" programs command=() below=() probe=""
     local hostfile="" bars="" json="" plots="" out
     local program arguments isolation=()
     bench_parse "$@"
@@ -159,6 +159,7 @@ bench_build() {
         die "$command_name: the Open MPI in $prefix has no UCX, so there is no arm ucx."
     fi
     if [ "$name" = app ]; then targets+=(libfsbml_probe.so); else targets+=("$program"); fi
+    [ "$name" != p2p ] || targets+=(btlbench)
     programs=$(programs_build "$prefix" "${targets[@]}")
     if [ "$where" = cluster ] && any_emulated "${rates[@]}"; then emulator_build; fi
     if [ "$name" = app ]; then
@@ -166,6 +167,8 @@ bench_build() {
         command=("${arguments[@]}")
     else
         command=("$programs/$program" "${arguments[@]}")
+        # The layer below, for the share of its performance that reaches MPI.
+        [ "$name" != p2p ] || below=("$programs/btlbench" --seconds 0.02 --min-samples 2 --max-samples 500 --sizes "1,64,1024,4096")
     fi
 }
 
@@ -187,7 +190,7 @@ bench_measure() {
     local status=0
     mkdir -p "$FSBML_BUILD/demo"
     out=$(mktemp -d "$FSBML_BUILD/demo/$name.XXXXXX")
-    declare -p where name nodes rates ranks rails arms rounds limit prefix components programs command probe hostfile bars json \
+    declare -p where name nodes rates ranks rails arms rounds limit prefix components programs command below probe hostfile bars json \
         plots out >"$out/plan"
     if [ "$where" = cluster ]; then
         contained "$out/process" "${isolation[@]}" -- "$BASH" "$FSBML_TOP/bench/cluster/measure" "$out/plan" || status=$?

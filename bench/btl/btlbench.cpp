@@ -21,7 +21,7 @@ const char *const about =
     "pseudo BTL; the difference is what FSBML costs. Needs --mca pml ob1 where that is not the default.\n\n"
     "latency      half of a round trip; variant sendi: by the BTL's immediate send, if it has one\n"
     "bandwidth    --window messages, then one short answer\n"
-    "LogP         o_s, o_r, g (of --window messages) and L, the rest of the latency. L is below 0 where the "
+    "logp         o_s, o_r, g (of --window messages) and L, the rest of the latency. L is below 0 where the "
     "way is part\n"
     "             of the send call, as on one host\n"
     "reuse        latency from the user's memory, if so many of the messages are from one buffer and the "
@@ -56,7 +56,7 @@ struct Operation {
 const std::vector<Operation> all = {
     {"latency", measure_latency, many_sizes},
     {"bandwidth", measure_bandwidth, many_sizes},
-    {"LogP", measure_logp, many_sizes},
+    {"logp", measure_logp, many_sizes},
     {"reuse", measure_reuse, few_sizes},
     {"connections", measure_connections, few_sizes},
     {"progress", measure_progress, few_sizes},
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
         "sizes", choice.sizes, 1, std::size_t{1} << 30,
         "message sizes in bytes; if none are given, 1,64,1024,4096,16384 for the first three operations and "
         "64,8192 for the others");
-    options.add("window", choice.window, 1, 4096, "messages in a row (bandwidth, LogP's g, completion)");
+    options.add("window", choice.window, 1, 4096, "messages in a row (bandwidth, logp's g, completion)");
     options.add("entry", choice.entry, 0, 255, "which of the BTLs to a peer, 0 is the first");
     options.add("patience", choice.patience, 1, 3600, "seconds of silence that end the job");
     Session session("btl", options, argc, argv);

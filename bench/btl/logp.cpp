@@ -98,7 +98,7 @@ void measure_logp(Bench &bench, std::size_t size)
     // Measures and returns the median.
     auto point = [&](const char *parameter, int messages, const std::function<double()> &sample) {
         std::vector<double> samples;
-        bench.session.measure({"", "LogP", parameter, messages, size, "us", {}, {}}, [&] {
+        bench.session.measure({"", parameter, "", messages, size, "us", {}, {}}, [&] {
             samples.push_back(sample());
             return samples.back();
         });

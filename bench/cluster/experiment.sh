@@ -16,7 +16,7 @@ bench_about() {
         single) echo "the same on one rail: what FSBML costs where it cannot help" ;;
         collectives) echo "barrier, broadcast, allreduce, allgather and alltoall of 4 nodes" ;;
         random) echo "messages of random sizes between random ranks of 4 nodes (thesis, 6)" ;;
-        p2p) echo "MPI level: latency, bandwidth, rate, LogP, buffer reuse, connections, unexpected messages, ..." ;;
+        p2p) echo "MPI level: latency, bandwidth, rate, LogP, unexpected messages, ..., and what of the layer below reaches it" ;;
         btl) echo "below MPI, on the BTLs: latency, bandwidth, LogP, buffer reuse, connections, segments, ..." ;;
         skew) echo "collectives: average latency, synchronisation delay, one late rank" ;;
         kernels) echo "halo exchange, FFT, bucket sort, conjugate gradient of 4 nodes, verified" ;;
@@ -53,7 +53,7 @@ experiment_set() {
             nodes=4
             arguments+=(--to random --distribution log --messages "8,32" --sizes "16,65536")
             ;;
-        p2p) program=p2p arguments=(--seconds 0.02 --min-samples 2 --max-samples 500) ;;
+        p2p) program=p2p arguments=(--seconds 0.01 --min-samples 2 --max-samples 300 --sizes "1,64,1024,4096,16384") ;;
         # Larger messages than 8 KiB may be more than FSBML sends as one.
         btl) program=btlbench arguments=(--seconds 0.02 --min-samples 2 --max-samples 500 --sizes "1,64,1024,4096,8192") ;;
         skew)

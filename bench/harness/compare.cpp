@@ -54,6 +54,9 @@ std::optional<Ratio> ratio(const Results &results, const std::string &arm, const
     const std::vector<double> &below = results.launches(other, place);
     std::vector<double> ratios;
     for (std::size_t round = 0; round < std::min(above.size(), below.size()); ++round) {
+        if (above[round] <= 0 || below[round] <= 0) {
+            return std::nullopt;
+        }
         ratios.push_back(cost(above[round], place.unit) / cost(below[round], place.unit));
     }
     return ratios.empty() ? std::nullopt : std::optional<Ratio>(ratio_of(ratios));
@@ -66,8 +69,8 @@ std::optional<std::string> best_arm(const Results &results, const std::vector<st
     double least = 0;
     for (const std::string &arm : arms) {
         const std::optional<Figure> figure = results.at(arm, place);
-        const double value = figure ? cost(figure->median, place.unit) : 0;
-        if (figure && (!found || value < least)) {
+        const double value = figure && figure->median > 0 ? cost(figure->median, place.unit) : 0;
+        if (value > 0 && (!found || value < least)) {
             found = arm;
             least = value;
         }
@@ -122,10 +125,28 @@ std::optional<Ratio> ratio_to_ideal(const Results &results, const std::string &a
         for (const std::string &rail : rails) {
             costs.push_back(cost(results.launches(rail, place)[round], place.unit));
         }
+        if (own[round] <= 0 || *std::min_element(costs.begin(), costs.end()) <= 0) {
+            return std::nullopt;
+        }
         const int messages = place.operation == "exchange" ? place.messages : 0;
         ratios.push_back(cost(own[round], place.unit) / ideal_cost(costs, messages, place.bytes));
     }
     return ratio_of(ratios);
+}
+
+std::optional<double> share_of_below(const Results &upper, const Results &below, const std::string &arm,
+                                     const Place &place)
+{
+    const std::optional<Figure> above = upper.at(arm, place);
+    for (const Place &other : below.places()) {
+        const bool same = std::tie(other.operation, other.variant, other.bytes, other.unit)
+                          == std::tie(place.operation, place.variant, place.bytes, place.unit);
+        const std::optional<Figure> figure = same ? below.at(arm, other) : std::nullopt;
+        if (above && figure && above->median > 0 && figure->median > 0) {
+            return cost(figure->median, other.unit) / cost(above->median, place.unit);
+        }
+    }
+    return std::nullopt;
 }
 
 Verdict verdict(const Ratio &ratio)

@@ -24,7 +24,8 @@ struct Ratio {
 // the narrowest with a probability of 0.9 and more, or, of few rounds, the whole range. Must not be empty.
 Ratio ratio_of(const std::vector<double> &by_round);
 
-// `arm` by `other`; nothing if one of them has no launch there.
+// `arm` by `other`; nothing if one of them has no launch there, or one of 0 or below: what remains of a time
+// when others are taken off, as LogP's L, can be that.
 std::optional<Ratio> ratio(const Results &results, const std::string &arm, const std::string &other,
                            const Place &place);
 
@@ -43,6 +44,11 @@ double ideal_cost(const std::vector<double> &rail_costs, int messages, std::size
 // that count.
 std::optional<Ratio> ratio_to_ideal(const Results &results, const std::string &arm,
                                     const std::vector<std::string> &rails, const Place &place);
+
+// The share of the lower layer's performance that reaches the upper one at a place, by operation, variant and
+// bytes: the lower one's cost by the upper one's, of medians. Nothing where one of them has no such point.
+std::optional<double> share_of_below(const Results &upper, const Results &below, const std::string &arm,
+                                     const Place &place);
 
 // What can be said of a ratio.
 enum class Verdict {

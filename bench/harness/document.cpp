@@ -64,6 +64,11 @@ json point_of(const Report &report, const Place &place)
     if (rails.size() > 1) {
         put(point["ratios"], "fsbml/ideal", ratio_to_ideal(results, "fsbml", rails, place));
     }
+    for (const Arm &arm : report.arms) {
+        if (const std::optional<double> share = share_of_below(results, report.below, arm.name, place)) {
+            point["share_of_below"][arm.name] = *share;
+        }
+    }
     const std::optional<Ratio> judged = best ? best : ratio(results, "fsbml", "r2", place);
     if (judged) {
         static const char *const words[] = {"faster", "same", "slower", "unclear"};
@@ -115,6 +120,7 @@ json document_of(const Report &report)
                          {"unclear", report.conclusion.unclear},
                          {"conclusive", report.conclusion.conclusive()}};
     all["launches"] = report.results.lines();
+    all["launches_below"] = report.below.lines();
     return all;
 }
 

@@ -23,6 +23,7 @@ struct Report {
     std::string setting; // what was measured on, for people
     std::vector<Arm> arms;
     Results results;
+    Results below; // of the layer below MPI, if that was measured too
     RailTable rails;
     std::vector<Bar> bars;
     Conclusion conclusion;

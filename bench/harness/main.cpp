@@ -49,6 +49,8 @@ int parse(int argc, char **argv, Request &request)
                    "program that gets RANKS, mpirun's options and the program");
     app.add_option("--probe", request.job.probe,
                    "library to preload, which times a program that is no benchmark");
+    app.add_option("--below", request.job.below,
+                   "word of the command of a benchmark of the layer below (repeat, as --below=WORD)");
     app.add_option("--folder", request.job.folder, "for what launches print");
     app.add_flag("--quiet", request.job.quiet, "wait for a quiet machine before each round");
     app.add_option("--bars", request.bars, "judge by the bars of this experiment");
@@ -96,6 +98,12 @@ void print_rest(const Report &report)
     const std::string traffic = traffic_table(report.results, report.arms);
     if (!traffic.empty()) {
         fmt::print("\nShare of the bytes on each rail, as the interfaces counted them:\n{}", traffic);
+    }
+    const std::string layers = layers_table(report.results, report.below, report.arms);
+    if (!layers.empty()) {
+        fmt::print(
+            "\nWhat of the lower layer's performance reaches MPI (time of the BTL by time of MPI):\n{}",
+            layers);
     }
     if (report.rails.lines.empty()) {
         if (!names_of(report.arms, Role::fsbml).empty()) {

@@ -112,7 +112,9 @@ std::string lines_over_size(const Report &report, const std::vector<Place> &plac
         const Arm &arm = report.arms[index];
         std::string rows;
         for (const Place &place : places) {
-            if (const std::optional<Figure> figure = report.results.at(arm.name, place)) {
+            const std::optional<Figure> figure = report.results.at(arm.name, place);
+            // There is no place for others on a logarithmic axis.
+            if (figure && figure->median > 0) {
                 const double y = value(*figure, place);
                 rows += fmt::format("{} {:.6g} {:.6g} {:.6g}\n", std::max<std::size_t>(place.bytes, 1), y,
                                     y * (1 - std::min(figure->spread, 0.9)), y * (1 + figure->spread));

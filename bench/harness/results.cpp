@@ -53,11 +53,9 @@ bool Results::add(const nlohmann::json &line)
         throw std::runtime_error("an unknown unit, '" + place.unit + "'");
     }
     const auto samples = line.at("samples").get<std::vector<double>>();
-    // Not even a clock that stands still makes a time or a rate of 0, and nothing could be divided by it.
     if (samples.empty()
-        || !std::all_of(samples.begin(), samples.end(), [](double x) { return std::isfinite(x); })
-        || median(samples) <= 0) {
-        throw std::runtime_error("a point without samples above 0");
+        || !std::all_of(samples.begin(), samples.end(), [](double x) { return std::isfinite(x); })) {
+        throw std::runtime_error("a point without samples");
     }
     Cell &cell = cells_[place][arm];
     cell.medians.push_back(median(samples));
@@ -113,7 +111,8 @@ std::optional<Figure> Results::at(const std::string &arm, const Place &place) co
     Figure figure;
     figure.median = median(medians);
     figure.least = quantile(medians, 0);
-    figure.spread = (quantile(medians, 0.75) - quantile(medians, 0.25)) / 2 / figure.median;
+    const double quartiles = (quantile(medians, 0.75) - quantile(medians, 0.25)) / 2;
+    figure.spread = figure.median == 0 ? 0 : quartiles / std::fabs(figure.median);
     figure.launches = static_cast<int>(medians.size());
     return figure;
 }

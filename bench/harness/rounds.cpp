@@ -28,7 +28,8 @@ std::string file_of(const Job &job, const Arm &arm, const char *ending)
     return job.folder + '/' + name + ending;
 }
 
-std::vector<std::string> command_of(const Job &job, const Arm &arm, bool probes)
+std::vector<std::string> command_of(const Job &job, const std::vector<std::string> &program, const Arm &arm,
+                                    bool probes)
 {
     std::vector<std::string> command = {job.launcher, std::to_string(job.ranks)};
     command.insert(command.end(), arm.options.begin(), arm.options.end());
@@ -37,11 +38,11 @@ std::vector<std::string> command_of(const Job &job, const Arm &arm, bool probes)
     }
     if (!job.probe.empty()) {
         command.insert(command.end(), {"-x", "LD_PRELOAD=" + job.probe, "-x", "FSBML_PROBE_ARM=" + arm.name});
-        command.insert(command.end(), job.program.begin(), job.program.end());
+        command.insert(command.end(), program.begin(), program.end());
         return command;
     }
-    command.insert(command.end(), {job.program[0], "--json", "--arm", arm.name});
-    command.insert(command.end(), job.program.begin() + 1, job.program.end());
+    command.insert(command.end(), {program[0], "--json", "--arm", arm.name});
+    command.insert(command.end(), program.begin() + 1, program.end());
     return command;
 }
 
@@ -88,6 +89,17 @@ void read_results(const Job &job, const Launch &launch, const Arm &arm, Results 
                  : "gave no result: the program did not reach MPI_Finalize, or uses another MPI than "
                    "this one");
     }
+}
+
+void launch_arm(const Job &job, const std::vector<std::string> &program, const Arm &arm, bool probes,
+                Progress &progress, Results &results)
+{
+    const Launch launch{command_of(job, program, arm, probes), file_of(job, arm, ".lines"),
+                        file_of(job, arm, ".log"), job.limit_seconds};
+    const Outcome outcome = run(launch, [&] { progress.tick(); });
+    progress.clear();
+    check(launch, arm, outcome);
+    read_results(job, launch, arm, results);
 }
 
 std::string names(const std::vector<Arm> &arms)
@@ -143,16 +155,13 @@ void run_rounds(const Job &job, Report &report, const std::function<void()> &aft
         }
         for (const Arm &arm : order) {
             progress.arm(arm.name);
-            const bool probes = job.probes && round == 1;
-            const Launch launch{command_of(job, arm, probes), file_of(job, arm, ".lines"),
-                                file_of(job, arm, ".log"), job.limit_seconds};
-            const Outcome outcome = run(launch, [&] { progress.tick(); });
-            progress.clear();
-            check(launch, arm, outcome);
-            read_results(job, launch, arm, report.results);
+            launch_arm(job, job.program, arm, job.probes && round == 1, progress, report.results);
             if (round == 1 && arm.role == Role::fsbml) {
-                std::ifstream log(launch.log);
+                std::ifstream log(file_of(job, arm, ".log"));
                 report.rails = read_rail_table(log);
+            }
+            if (!job.below.empty()) {
+                launch_arm(job, job.below, arm, false, progress, report.below);
             }
             progress.done();
         }

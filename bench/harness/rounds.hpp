@@ -16,6 +16,7 @@ struct Job {
     std::string launcher; // program that is given the number of ranks, mpirun's options and the program
     int ranks = 2;
     std::vector<std::string> program; // with its arguments
+    std::vector<std::string> below;   // a program that measures the layer below; may be empty
     std::string probe; // library that times a program which is no benchmark of ours; empty for those
     double limit_seconds = 600;
     int rounds = 5;

@@ -208,6 +208,35 @@ std::string results_table(const Results &results, const std::vector<Arm> &arms)
     return aligned(rows, labels.left());
 }
 
+std::string layers_table(const Results &upper, const Results &below, const std::vector<Arm> &arms)
+{
+    std::vector<Place> places = upper.places();
+    places.erase(std::remove_if(places.begin(), places.end(),
+                                [&](const Place &place) {
+                                    return std::none_of(arms.begin(), arms.end(), [&](const Arm &arm) {
+                                        return share_of_below(upper, below, arm.name, place).has_value();
+                                    });
+                                }),
+                 places.end());
+    if (places.empty()) {
+        return "";
+    }
+    const Labels labels(places);
+    std::vector<Row> rows = {labels.heading()};
+    for (const Arm &arm : arms) {
+        rows[0].push_back(arm.name);
+    }
+    for (const Place &place : places) {
+        Row row = labels.of(place);
+        for (const Arm &arm : arms) {
+            const std::optional<double> share = share_of_below(upper, below, arm.name, place);
+            row.push_back(share ? fmt::format("{:.0f} %", *share * 100) : "-");
+        }
+        rows.push_back(row);
+    }
+    return aligned(rows, labels.left());
+}
+
 std::vector<std::string> used_interfaces(const Results &results)
 {
     std::set<std::string> used;

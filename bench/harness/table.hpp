@@ -18,6 +18,10 @@ std::string aligned(const std::vector<std::vector<std::string>> &rows, std::size
 
 std::string results_table(const Results &results, const std::vector<Arm> &arms);
 
+// What of the lower layer's performance reaches MPI, in percent, by arm; empty if that layer was not
+// measured.
+std::string layers_table(const Results &upper, const Results &below, const std::vector<Arm> &arms);
+
 // Bytes that went over each interface, in percent, by arm; empty if nobody counted. One row for each place
 // with the most messages, if FSBML has it.
 std::string traffic_table(const Results &results, const std::vector<Arm> &arms);

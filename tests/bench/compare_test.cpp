@@ -62,6 +62,18 @@ TEST(Ratio, IsNoneWhereAnArmWasNotMeasured)
     EXPECT_FALSE(best_arm(results, {}, small));
 }
 
+TEST(Ratio, IsNoneOfWhatIsNotAboveZero)
+{
+    // L is what remains of the latency when the overheads are taken off.
+    const Results results = results_of(line("a", 8, 16, -1) + line("b", 8, 16, 10) + line("c", 8, 16, 0));
+    EXPECT_FALSE(ratio(results, "a", "b", small));
+    EXPECT_FALSE(ratio(results, "b", "c", small));
+    EXPECT_EQ(best_arm(results, {"a", "b", "c"}, small), "b");
+    EXPECT_FALSE(best_arm(results, {"a", "c"}, small));
+    EXPECT_FALSE(ratio_to_ideal(results, "b", {"a", "b"}, small));
+    EXPECT_DOUBLE_EQ(results.at("a", small)->median, -1);
+}
+
 TEST(Interval, OfFewRoundsIsTheWholeRange)
 {
     const Ratio ratio = ratio_of({1.3, 0.9, 1.0, 1.1, 1.2});
@@ -132,6 +144,18 @@ TEST(Ideal, IsThatOfTheSameRound)
     const std::optional<Ratio> found = ratio_to_ideal(results, "f", {"r0", "r1"}, one);
     ASSERT_TRUE(found);
     EXPECT_NEAR(found->median, 1.1, 1e-12);
+}
+
+TEST(Share, OfTheLayerBelowIsByTheSamePoint)
+{
+    const Results upper = results_of(line("a", 8, 16, 20) + line("a", 8, 64, 50));
+    const Results below = results_of(line("a", 1, 16, 15));
+    EXPECT_NEAR(*share_of_below(upper, below, "a", small), 0.75, 1e-12);
+    EXPECT_FALSE(share_of_below(upper, below, "a", {"exchange", "", 8, 64, "us"}));
+    EXPECT_FALSE(share_of_below(upper, below, "b", small));
+    const Results rate = results_of(line("a", 8, 16, 75, "MB/s"));
+    const Results rate_below = results_of(line("a", 8, 16, 100, "MB/s"));
+    EXPECT_NEAR(*share_of_below(rate, rate_below, "a", {"exchange", "", 8, 16, "MB/s"}), 0.75, 1e-12);
 }
 
 } // namespace
