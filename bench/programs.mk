@@ -74,7 +74,7 @@ harness/%.o: harness/%.cpp
 
 # The parts' own tests (GoogleTest), for CXXFLAGS and LDFLAGS with sanitizers.
 tests = $(patsubst $(TOP)/tests/bench/%.cpp,tests/%.o,$(wildcard $(TOP)/tests/bench/*.cpp))
-tested = $(filter-out harness/main.o,$(harness)) mpi/draws.o
+tested = $(filter-out harness/main.o,$(harness)) mpi/draws.o common/options.o
 bench_tests: $(tests) $(tested)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt -lgtest_main -lgtest -pthread
 tests/%.o: $(TOP)/tests/bench/%.cpp

@@ -92,11 +92,38 @@ void Options::add(const std::string &name, bool &flag, const std::string &help)
     parser_->app.add_flag("--" + name, flag, help);
 }
 
+std::vector<std::string> last_of_each(const std::vector<std::string> &words)
+{
+    // An option and its value, or a word by itself.
+    std::vector<std::pair<std::string, std::vector<std::string>>> parts;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const bool option = words[i].rfind("--", 0) == 0;
+        const std::string name = option ? words[i].substr(0, words[i].find('=')) : "";
+        std::vector<std::string> part = {words[i]};
+        if (option && name == words[i] && i + 1 < words.size() && words[i + 1].rfind("--", 0) != 0) {
+            part.push_back(words[++i]);
+        }
+        const auto earlier = std::find_if(parts.begin(), parts.end(),
+                                          [&](const auto &known) { return option && known.first == name; });
+        if (earlier != parts.end()) {
+            parts.erase(earlier);
+        }
+        parts.emplace_back(name, part);
+    }
+    std::vector<std::string> kept;
+    for (const auto &part : parts) {
+        kept.insert(kept.end(), part.second.begin(), part.second.end());
+    }
+    return kept;
+}
+
 int Options::parse(int argc, char **argv, bool speaks)
 {
     const std::string program = parser_->app.get_name();
     try {
-        parser_->app.parse(argc, argv);
+        std::vector<std::string> words = last_of_each({argv + 1, argv + argc});
+        std::reverse(words.begin(), words.end()); // as CLI11 wants them
+        parser_->app.parse(words);
     } catch (const CLI::CallForHelp &) {
         if (speaks) {
             std::fputs(parser_->app.help().c_str(), stdout);

@@ -25,6 +25,10 @@ struct Settings {
 // How many samples fit into the settings' time, if one takes `seconds`.
 int sample_count(const Settings &settings, double seconds);
 
+// The words without options that come again later: a benchmark's own arguments stand first, then the user's,
+// which count.
+std::vector<std::string> last_of_each(const std::vector<std::string> &words);
+
 // CLI11 behind an interface that compiles quickly: every program includes this, and only one source includes
 // that.
 class Options

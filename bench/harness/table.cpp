@@ -93,6 +93,15 @@ private:
     bool operation_, variant_, messages_, bytes_, unit_;
 };
 
+// What belongs together, with empty lines in between: exchanges of so many messages, an operation and what is
+// said of it
+// ("sort", "sort-communication").
+std::string group_of(const Place &place)
+{
+    return place.operation == "exchange" ? std::to_string(place.messages)
+                                         : place.operation.substr(0, place.operation.find('-'));
+}
+
 // Of fewer rounds every verdict would be that it is unclear.
 bool enough_rounds(const Results &results, const std::vector<Place> &places)
 {
@@ -178,7 +187,7 @@ std::string results_table(const Results &results, const std::vector<Arm> &arms)
     std::vector<Row> rows = {heading};
     std::optional<Place> last;
     for (const Place &place : places) {
-        if (last && (last->operation != place.operation || last->messages != place.messages)) {
+        if (last && group_of(*last) != group_of(place)) {
             rows.push_back({});
         }
         last = place;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "draws.hpp"
+#include "options.hpp"
 #include "pattern.hpp"
 #include "statistics.hpp"
 #include "traffic.hpp"
@@ -73,6 +74,41 @@ TEST(Pattern, ShowsEveryKindOfMistake)
     EXPECT_LT(first_wrong(buffer.data() + 256, buffer.size() - 256, 5, 9), 16u);
     buffer[2999] ^= 1;
     EXPECT_EQ(first_wrong(buffer.data(), buffer.size(), 5, 9), 2999u);
+}
+
+TEST(OptionsOf, ABenchmarkYieldToTheUsers)
+{
+    using Words = std::vector<std::string>;
+    EXPECT_EQ(last_of_each({"--sizes", "1,2", "--json", "--seconds", "3", "--sizes=7", "--json"}),
+              (Words{"--seconds", "3", "--sizes=7", "--json"}));
+    EXPECT_EQ(last_of_each({"word", "word", "--a", "-1"}), (Words{"word", "word", "--a", "-1"}));
+    EXPECT_EQ(last_of_each({}), Words{});
+}
+
+TEST(OptionsOf, AProgramAreCheckedOnce)
+{
+    int count = 1;
+    std::vector<std::size_t> sizes = {1};
+    Options options("program", "about");
+    options.add("count", count, 1, 9, "help");
+    options.add("sizes", sizes, 0, 100, "help");
+    const auto parse = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "program");
+        std::vector<char *> pointers;
+        for (std::string &word : words) {
+            pointers.push_back(word.data());
+        }
+        return options.parse(static_cast<int>(pointers.size()), pointers.data(), false);
+    };
+    EXPECT_EQ(parse({"--count", "10"}), 2);
+    EXPECT_EQ(parse({"--nothing"}), 2);
+    EXPECT_EQ(parse({"--sizes", "1,two"}), 2);
+    EXPECT_EQ(parse({"--min-samples", "9", "--max-samples", "8"}), 2);
+    EXPECT_EQ(parse({"--arm", "a\"b"}), 2);
+    EXPECT_EQ(parse({"--help"}), 1);
+    EXPECT_EQ(parse({"--count", "3", "--sizes", "1,2", "--sizes", "4,5,6", "--min-samples", "1"}), 0);
+    EXPECT_EQ(count, 3);
+    EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 5, 6}));
 }
 
 TEST(Quantile, Interpolates)
