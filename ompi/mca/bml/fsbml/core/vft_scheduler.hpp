@@ -58,6 +58,7 @@ private:
     template <bool kTakeTurns>
     static void charge_to(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept;
     void share_burst() noexcept;
+    void settle_ties() noexcept;
     static Choose choose_function(fsbml_policy_t policy) noexcept;
 
     // Ticks since the first `now` that anybody gave: a monotonic clock may itself be years old.
@@ -81,7 +82,9 @@ private:
     mutable std::atomic<std::uint64_t> origin_{kNoOrigin};
     std::atomic<std::uint32_t> measured_{0};
 
+    const bool settles_ties_;
     std::atomic<Ticks> burst_[FSBML_MAX_RAILS] = {}; // each rail's own
+    std::atomic<Ticks> tail_[FSBML_MAX_RAILS] = {};  // the same, L + o_r
     Rail rails_[FSBML_MAX_RAILS];
     alignas(64) std::atomic<std::uint64_t> turns_{0};
     Counters counters_;
