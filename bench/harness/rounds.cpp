@@ -46,21 +46,22 @@ std::vector<std::string> command_of(const Job &job, const std::vector<std::strin
     return command;
 }
 
-[[noreturn]] void fail(const Launch &launch, const Arm &arm, const std::string &what)
+[[noreturn]] void fail(const Launch &launch, const Arm &arm, bool program_is_ours, const std::string &what)
 {
-    fmt::print(stderr, "{}", last_lines(launch.log, 20));
+    // Many programs tell their errors on stdout. Our own tell results there.
+    fmt::print(stderr, "{}{}", program_is_ours ? "" : last_lines(launch.out, 10), last_lines(launch.log, 20));
     throw std::runtime_error(fmt::format("the launch of '{}' {}; its log is {}", arm.name, what, launch.log));
 }
 
-void check(const Launch &launch, const Arm &arm, const Outcome &outcome)
+void check(const Launch &launch, const Arm &arm, bool ours, const Outcome &outcome)
 {
     switch (outcome.end) {
     case End::success:
         return;
     case End::failure:
-        fail(launch, arm, fmt::format("failed with status {}", outcome.status));
+        fail(launch, arm, ours, fmt::format("failed with status {}", outcome.status));
     case End::timeout:
-        fail(launch, arm,
+        fail(launch, arm, ours,
              fmt::format("was ended because it took more than {:g} s (--timeout)", launch.limit_seconds));
     case End::interrupted:
         throw std::runtime_error("interrupted");
@@ -80,10 +81,11 @@ void read_results(const Job &job, const Launch &launch, const Arm &arm, Results 
             points = results.read(lines);
         }
     } catch (const std::runtime_error &error) {
-        fail(launch, arm, fmt::format("printed something that is no result ({})", error.what()));
+        fail(launch, arm, job.probe.empty(),
+             fmt::format("printed something that is no result ({})", error.what()));
     }
     if (points == 0) {
-        fail(launch, arm,
+        fail(launch, arm, job.probe.empty(),
              job.probe.empty()
                  ? "printed no result"
                  : "gave no result: the program did not reach MPI_Finalize, or uses another MPI than "
@@ -98,7 +100,7 @@ void launch_arm(const Job &job, const std::vector<std::string> &program, const A
                         file_of(job, arm, ".log"), job.limit_seconds};
     const Outcome outcome = run(launch, [&] { progress.tick(); });
     progress.clear();
-    check(launch, arm, outcome);
+    check(launch, arm, job.probe.empty(), outcome);
     read_results(job, launch, arm, results);
 }
 

@@ -248,22 +248,25 @@ std::string layers_table(const Results &upper, const Results &below, const std::
 
 std::vector<std::string> used_interfaces(const Results &results)
 {
-    std::set<std::string> used;
+    Traffic sum;
     for (const Place &place : results.places()) {
         for (const std::string &arm : results.arms()) {
-            const Traffic traffic = results.traffic(arm, place);
-            double all = 0;
-            for (const auto &entry : traffic) {
-                all += static_cast<double>(entry.second);
-            }
-            for (const auto &[name, bytes] : traffic) {
-                if (static_cast<double>(bytes) > all / 100 && name != "lo") {
-                    used.insert(name);
-                }
+            for (const auto &[name, bytes] : results.traffic(arm, place)) {
+                sum[name] += name == "lo" ? 0 : bytes;
             }
         }
     }
-    return {used.begin(), used.end()};
+    double all = 0;
+    for (const auto &entry : sum) {
+        all += static_cast<double>(entry.second);
+    }
+    std::vector<std::string> used;
+    for (const auto &[name, bytes] : sum) {
+        if (static_cast<double>(bytes) > all / 100) {
+            used.push_back(name);
+        }
+    }
+    return used;
 }
 
 std::string traffic_table(const Results &results, const std::vector<Arm> &arms)

@@ -26,7 +26,7 @@ std::string layers_table(const Results &upper, const Results &below, const std::
 // with the most messages, if FSBML has it.
 std::string traffic_table(const Results &results, const std::vector<Arm> &arms);
 
-// The interfaces that any arm used in earnest, i.e. for more than a hundredth of its bytes at some place.
+// The interfaces that were used in earnest, i.e. for more than a hundredth of all bytes.
 std::vector<std::string> used_interfaces(const Results &results);
 
 } // namespace fsbml::bench

@@ -134,6 +134,8 @@ broken_launches_end() {
     ok "a program that fails ends it" breaks "the launch of '.*' failed with status 3" app --rounds 1 -- sh -c 'exit 3'
     ok "... and the log that is named has its words" breaks "failed with status" app --rounds 1 -- sh -c 'echo broken part >&2; exit 1'
     ok "... which stand before it" grep -q '^broken part$' "$scratch/err"
+    ok "... also those on its stdout" breaks "failed with status" app --rounds 1 -- sh -c 'echo a wrong word; exit 1'
+    ok "... stand there" grep -q '^a wrong word$' "$scratch/err"
     ok "a program that says nothing ends it" breaks "did not reach MPI_Finalize, or uses another MPI" app --rounds 1 -- true
     ok "a benchmark that says nothing ends it" breaks "printed something that is no result" onetoone --rounds 1 -- --help
     ok "a program that does not end is ended" breaks "took more than 2 s" app --rounds 1 --timeout 2 -- sleep 100
