@@ -165,13 +165,27 @@ void add_series(const Report &report, const Series &series, const std::vector<Pl
     }
 }
 
+// Under its bars a place needs only what tells it from the others.
+std::string short_name(const Place &place, const std::vector<Place> &places)
+{
+    const auto differs = [&](auto member) {
+        return std::any_of(places.begin(), places.end(), [&](const Place &other) {
+            return other.operation == place.operation && other.*member != place.*member;
+        });
+    };
+    std::string name = place.operation;
+    name += differs(&Place::variant) ? " " + place.variant : "";
+    name += differs(&Place::bytes) ? fmt::format(" {} B", place.bytes) : "";
+    return name;
+}
+
 // Bars: a group a place, a bar an arm.
 void add_bars(const Report &report, const std::string &unit, const std::vector<Place> &places,
               std::vector<Plot> &plots)
 {
     std::string rows;
     for (const Place &place : places) {
-        rows += quoted(name_of(place)).substr(0, name_of(place).size() + 2);
+        rows += '"' + short_name(place, places) + '"';
         for (const Arm &arm : report.arms) {
             const std::optional<Figure> figure = report.results.at(arm.name, place);
             rows += figure ? fmt::format(" {:.6g}", figure->median) : " ?";

@@ -74,8 +74,15 @@ TEST(Plots, OfRatesAreOne)
 
 TEST(Plots, WithoutSizesAreBars)
 {
-    const std::vector<std::string> found = names(plots_of(report_of(line("run", "fsbml", 0, "s", 2))));
-    EXPECT_TRUE(std::find(found.begin(), found.end(), "all-in-s") != found.end());
+    const std::vector<Plot> plots =
+        plots_of(report_of(line("run", "fsbml", 7, "s", 2) + line("sort", "fsbml", 8, "s", 3)
+                           + line("sort", "fsbml", 9, "s", 4)));
+    const auto found =
+        std::find_if(plots.begin(), plots.end(), [](const Plot &plot) { return plot.name == "all-in-s"; });
+    ASSERT_TRUE(found != plots.end());
+    for (const char *label : {"\"run\" ", "\"sort 8 B\" ", "\"sort 9 B\" "}) {
+        EXPECT_NE(found->script.find(label), std::string::npos) << label;
+    }
 }
 
 TEST(Plots, AreDrawnByGnuplotAndNamedIfItCannot)
