@@ -154,7 +154,10 @@ void work(const Request &request)
     } else {
         when = fmt::format("{} round{}", request.job.rounds, request.job.rounds == 1 ? "" : "s");
         run_rounds(request.job, report, [&] {
-            print_results(report, fmt::format("after the first round of {}", request.job.rounds));
+            // A first impression; of many points it would be none.
+            if (report.results.places().size() <= 50) {
+                print_results(report, fmt::format("after the first round of {}", request.job.rounds));
+            }
         });
     }
     report.conclusion = conclude(report.results, report.arms);
