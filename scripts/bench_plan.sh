@@ -15,6 +15,10 @@ bench_run() {
     bench_parse "$@"
     experiment_set "$name" "$full"
     bench_settle
+    if [ "${more[*]}" = --help ] && [ "$name" != app ]; then
+        bench_program_help
+        return 0
+    fi
     bench_build
     bench_measure
 }
@@ -63,6 +67,10 @@ bench_parse() {
             --reference) reference=yes ;;
             --full) full=yes ;;
             --one-host) where=host ;;
+            -h | --help)
+                "cmd_${command_name}_help"
+                exit 0
+                ;;
             --)
                 shift
                 more=("$@")
@@ -170,6 +178,15 @@ bench_build() {
         # The layer below, for the share of its performance that reaches MPI.
         [ "$name" != p2p ] || below=("$programs/btlbench" --seconds 0.02 --min-samples 2 --max-samples 500 --sizes "1,64,1024,4096")
     fi
+}
+
+# bench_program_help: what the benchmark's program takes, in its own words.
+bench_program_help() {
+    local dir
+    "$BASH" "$FSBML_TOP/fsbml" build
+    dir=$(programs_build "$(openmpi_prefix)" "$program")
+    # One process by itself needs no network.
+    OMPI_MCA_btl=self OMPI_MCA_pml=ob1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$dir/$program" --help
 }
 
 # bench_isolation: sets `isolation` to the options of unshare that a cluster's namespaces take here; 1 if none do.

@@ -53,6 +53,8 @@ words_are_checked() {
     ok "each has a word about it" equal "$(fsbml bench --list | awk 'NF < 4' | wc -l)" 0
     ok "no name" refuses "say which" bench
     ok "unknown name" refuses "there is no benchmark 'x'" bench x
+    ok "help behind the name" test "$(fsbml bench onetoone --help)" = "$(fsbml bench --help)"
+    ok "help of the program" grep -q -e '--distribution' <(fsbml bench onetoone -- --help 2>/dev/null)
     ok "unknown option" refuses "unknown option '--fast'" bench core --fast yes
     ok "an option without its value" refuses "needs a value" bench core --json
     ok "repetitions that are no number" refuses "from 1 to 9999" bench core --repetitions 0
@@ -137,7 +139,7 @@ broken_launches_end() {
     ok "... also those on its stdout" breaks "failed with status" app --rounds 1 -- sh -c 'echo a wrong word; exit 1'
     ok "... stand there" grep -q '^a wrong word$' "$scratch/err"
     ok "a program that says nothing ends it" breaks "did not reach MPI_Finalize, or uses another MPI" app --rounds 1 -- true
-    ok "a benchmark that says nothing ends it" breaks "printed something that is no result" onetoone --rounds 1 -- --help
+    ok "a benchmark that says something else ends it" breaks "printed something that is no result" onetoone --rounds 1 -- --seconds 0 --help
     ok "a program that does not end is ended" breaks "took more than 2 s" app --rounds 1 --timeout 2 -- sleep 100
     ok "wrong options of the program end it" breaks "failed with status 2" onetoone --rounds 1 -- --sizes big
     ok "... with its words" grep -q "^onetoone: .*big" "$scratch/err"
