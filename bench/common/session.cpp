@@ -101,21 +101,27 @@ void Session::rest_until_all_are_here() const
 
 int Session::measure(Point point, const std::function<double()> &sample, Counts counts)
 {
+    std::vector<double> samples;
+    Traffic before = interface_bytes();
     double start = MPI_Wtime();
-    sample();
+    const double first = sample();
     double seconds = MPI_Wtime() - start;
-    // A short first sample says little (cold caches, TCP's first window); a long one is warm-up enough.
+    // A short first sample says little (cold caches, TCP's first window). A long one is as good as any: what
+    // it may lack is small beside it, and the run that was verified has warmed up.
     const bool warm_up = agree(seconds < 0.1 ? 1 : 0) != 0;
     for (int i = 0; warm_up && i < 2; ++i) {
         start = MPI_Wtime();
         sample();
         seconds = MPI_Wtime() - start;
     }
+    if (warm_up) {
+        before = interface_bytes();
+    } else {
+        samples.push_back(first);
+    }
     const int count = static_cast<int>(agree(sample_count(settings(), seconds)));
-    std::vector<double> samples(static_cast<std::size_t>(count));
-    const Traffic before = interface_bytes();
-    for (double &value : samples) {
-        value = sample();
+    while (samples.size() < static_cast<std::size_t>(count)) {
+        samples.push_back(sample());
     }
     // Read first, told to others later: that is traffic too.
     const Traffic sent = traffic_between(before, interface_bytes());
