@@ -23,6 +23,12 @@ bench_run() {
     bench_measure
 }
 
+# set_count VARIABLE OPTION TEXT MAX: a whole number from 1 to MAX.
+set_count() {
+    check_count "$2" "$3" "$4"
+    printf -v "$1" '%d' $((10#$3))
+}
+
 # bench_parse ARGUMENTS...: into the variables of bench_run.
 bench_parse() {
     local rate
@@ -39,26 +45,10 @@ bench_parse() {
                 shift
                 ;;
             --openmpi) openmpi=$2 && shift ;;
-            --rounds)
-                check_count --rounds "$2" 1000
-                wanted_rounds=$((10#$2))
-                shift
-                ;;
-            --nodes)
-                check_count --nodes "$2" 64
-                wanted_nodes=$((10#$2))
-                shift
-                ;;
-            --ranks)
-                check_count --ranks "$2" 1024
-                wanted_ranks=$((10#$2))
-                shift
-                ;;
-            --timeout)
-                check_count --timeout "$2" 86400
-                limit=$((10#$2))
-                shift
-                ;;
+            --rounds) set_count wanted_rounds "$1" "$2" 1000 && shift ;;
+            --nodes) set_count wanted_nodes "$1" "$2" 64 && shift ;;
+            --ranks) set_count wanted_ranks "$1" "$2" 1024 && shift ;;
+            --timeout) set_count limit "$1" "$2" 86400 && shift ;;
             --json) json=$(readlink -m -- "$2") && shift ;;
             --plots) plots=$(readlink -m -- "$2") && shift ;;
             --arms) wanted_arms=$2 && shift ;;
@@ -125,13 +115,13 @@ bench_settle() {
         rates=("${custom[@]}")
         bars=""
     fi
+    # An experiment may name the virtual cluster's fastest rail; which of a user's is fastest is not known.
+    [ "$where" != hosts ] || arms=${arms//rail0/rails}
     [ -z "$wanted_arms" ] || arms=$wanted_arms
     if [ "$where" = cluster ]; then
         local rail
         for ((rail = 0; rail < ${#rates[@]}; rail++)); do rails+=${rails:+,}rail$rail; done
         arms=$(arms_in_turn "$arms" "${rates[@]}")
-    elif [ "$where" = hosts ]; then
-        arms=${arms//rail0/rails}
     fi
     arguments+=("${more[@]}")
 }

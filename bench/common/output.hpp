@@ -17,6 +17,12 @@ namespace fsbml::bench
 // Bytes that each network interface of all nodes has sent. Empty where that cannot be known.
 using Traffic = std::map<std::string, std::uint64_t>;
 
+// A rate is the better the more it is; all else is a time.
+inline bool is_rate(const std::string &unit)
+{
+    return unit.size() >= 3 && unit.compare(unit.size() - 2, 2, "/s") == 0;
+}
+
 // A point of an experiment and its samples. Words hold no blanks, quotes or backslashes.
 struct Point {
     std::string bench;

@@ -127,9 +127,8 @@ int Session::measure(Point point, const std::function<double()> &sample, Counts 
     const Traffic sent = traffic_between(before, interface_bytes());
     rest_until_all_are_here();
     if (counts == Counts::worst) {
-        const bool rate = point.unit.size() > 2 && point.unit.compare(point.unit.size() - 2, 2, "/s") == 0;
         const std::vector<double> mine = samples;
-        MPI_Reduce(mine.data(), samples.data(), count, MPI_DOUBLE, rate ? MPI_MIN : MPI_MAX, 0,
+        MPI_Reduce(mine.data(), samples.data(), count, MPI_DOUBLE, is_rate(point.unit) ? MPI_MIN : MPI_MAX, 0,
                    MPI_COMM_WORLD);
     }
     point.samples = std::move(samples);

@@ -16,8 +16,7 @@ namespace
 {
 
 const char *const style =
-    "set encoding utf8\nset grid linecolor rgb \"#dddddd\"\nset border 3\nset tics nomirror\n"
-    "set style line 1 linewidth 1\n";
+    "set encoding utf8\nset grid linecolor rgb \"#dddddd\"\nset border 3\nset tics nomirror\n";
 
 } // namespace
 

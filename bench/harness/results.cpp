@@ -25,11 +25,6 @@ std::string name_of(const Place &place)
     return place.variant.empty() ? name : name + " (" + place.variant + ")";
 }
 
-bool is_rate(const std::string &unit)
-{
-    return unit.size() >= 3 && unit.compare(unit.size() - 2, 2, "/s") == 0;
-}
-
 double cost(double value, const std::string &unit)
 {
     return is_rate(unit) ? 1 / value : value;

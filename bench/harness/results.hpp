@@ -36,8 +36,6 @@ struct Place {
 // How a person would name it.
 std::string name_of(const Place &place);
 
-// A rate is the better the more it is; all else is a time.
-bool is_rate(const std::string &unit);
 // What comparisons are made of, the less the better: a time, or the inverse of a rate.
 double cost(double value, const std::string &unit);
 

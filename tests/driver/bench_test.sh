@@ -30,8 +30,8 @@ breaks() {
     return 1
 }
 
-# The cluster's namespaces end with their last process; a namespace with a rail in it would show as a process here.
-nothing_left() { no_process "^[^ ]*(bash|unshare|mpirun|orted|prted|harness.program|/onetoone).*$FSBML_BUILD/demo/[^ ]*/cluster"; }
+# Whatever a benchmark starts is one of its programs, or has its folder on the command line.
+nothing_left() { no_process "$FSBML_BUILD/(bench-[^ ]*/(harness[.]program|onetoone) |demo/)"; }
 
 told() {
     grep -qE -- "$1" "$scratch/out" && return 0
@@ -153,11 +153,18 @@ on_hosts() {
     (
         job_environment "$(openmpi_version "$(openmpi_prefix)")" "$state" /dev/shm/job "" 2
         job_run "$state" 2 -- "$FSBML_TOP/fsbml" bench onetoone --hostfile /dev/shm/job/hostfile --rails "$1" --rounds 1 \
-            --json "$scratch/hosts.json" -- --sizes 1024 --messages 4 --max-samples 5
+            "${@:2}" --json "$scratch/hosts.json" -- --sizes 1024 --messages 4 --max-samples 5
     ) >"$scratch/out" 2>"$scratch/err"
 }
 
+# refuses_arm RAILS ARM: an arm of another cluster's is not taken for something else.
+refuses_arm() {
+    ! on_hosts "$1" --arms "fsbml,$2" && tail -n 1 "$scratch/err" | grep -q "there is no arm '$2'" || return 1
+    fsbml cluster down --name "$name" 2>/dev/null
+}
+
 hosts_of_a_user_serve() {
+    ok "arms are of the rails that were named" refuses_arm 10.71.0.0/24,10.71.1.0/24 rail0
     ok "a comparison on hosts of a hostfile" on_hosts 10.71.0.0/24,10.71.1.0/24
     ok "... with networks as rails" equal "$(from "$scratch/hosts.json" 'sorted(a["name"] for a in d["arms"])')" \
         "['10.71.0.0/24', '10.71.1.0/24', 'fsbml', 'r2']"
