@@ -38,6 +38,7 @@ inline fsbml_hello_t hello_of(std::uint32_t rails)
     fsbml_hello_t h{};
     h.n_rails = rails;
     h.params_digest = 0xdeadbeef;
+    h.flags = FSBML_HELLO_RDMA;
     std::snprintf(h.node, sizeof h.node, "node%u", rails);
     for (std::uint32_t i = 0; i < rails; ++i) {
         h.rail[i].exclusivity = 100 + i;

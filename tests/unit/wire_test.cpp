@@ -90,7 +90,7 @@ TEST(Wire, HeaderIsLittleEndian)
 {
     const Bytes b = packed(hello_of(0));
     EXPECT_EQ(std::string(b.begin(), b.begin() + 4), "FSBH");
-    EXPECT_EQ(b[4], 1);
+    EXPECT_EQ(b[4], 2); // version
     EXPECT_EQ(b[5], 0);
     EXPECT_EQ(b[8] | b[9] << 8, static_cast<int>(b.size()));
     EXPECT_EQ(b[20], 0xef); // params_digest
@@ -144,6 +144,7 @@ TEST(Wire, HelloRoundTrip)
         EXPECT_EQ(packed(got), packed(h)) << n;
         EXPECT_EQ(got.n_rails, n);
         EXPECT_EQ(got.params_digest, 0xdeadbeefU);
+        EXPECT_EQ(got.flags, FSBML_HELLO_RDMA);
         EXPECT_STREQ(got.node, h.node);
         for (std::uint32_t i = 0; i < n; ++i) {
             EXPECT_EQ(got.rail[i].exclusivity, h.rail[i].exclusivity);
@@ -254,6 +255,7 @@ TEST(Wire, TextsNeedRoomForTheirEnd)
         b.resize(24);
         b.push_back(letters);
         b.insert(b.end(), letters, 'n');
+        b.insert(b.end(), 4, 0); // flags
         b[8] = static_cast<unsigned char>(b.size());
         reseal(b);
         fsbml_hello_t h{};

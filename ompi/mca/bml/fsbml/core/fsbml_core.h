@@ -199,6 +199,9 @@ int fsbml_table_unpack(fsbml_table_t *t, const void *buf, size_t len) FSBML_NOEX
 /** Writes the table for people (one line a rail) into buf as snprintf does. */
 int fsbml_table_text(const fsbml_table_t *t, char *buf, size_t len) FSBML_NOEXCEPT;
 
+/** A process' long messages are put and got over all of its rails: registration handles are FSBML's. */
+#define FSBML_HELLO_RDMA UINT32_C(1)
+
 /** What each process tells all others before the first message (modex). */
 typedef struct fsbml_hello_t {
     uint32_t n_rails;                    /**< rails of this process, self excluded */
@@ -208,6 +211,7 @@ typedef struct fsbml_hello_t {
         uint32_t exclusivity;
         char key[FSBML_NAME_MAX];
     } rail[FSBML_MAX_RAILS];
+    uint32_t flags;                      /**< FSBML_HELLO_* */
 } fsbml_hello_t;
 
 size_t fsbml_hello_packed_max(void) FSBML_NOEXCEPT;

@@ -21,7 +21,7 @@ namespace
 constexpr std::uint32_t kTableMagic = 0x54425346; // "FSBT"
 constexpr std::uint32_t kHelloMagic = 0x48425346; // "FSBH"
 constexpr std::uint16_t kTableVersion = 2;
-constexpr std::uint16_t kHelloVersion = 1;
+constexpr std::uint16_t kHelloVersion = 2;
 
 constexpr std::size_t text_max(std::size_t array) noexcept
 {
@@ -130,7 +130,7 @@ int table_unpack(fsbml_table_t &t, const void *buf, std::size_t len) noexcept
 
 std::size_t hello_packed_max() noexcept
 {
-    return wire::kHeader + std::size_t{2} * 4 + text_max(FSBML_NAME_MAX)
+    return wire::kHeader + std::size_t{3} * 4 + text_max(FSBML_NAME_MAX)
            + FSBML_MAX_RAILS * (4 + text_max(FSBML_NAME_MAX));
 }
 
@@ -148,6 +148,7 @@ long hello_pack(const fsbml_hello_t &h, void *buf, std::size_t len) noexcept
         w.put(h.rail[i].exclusivity, 4);
         w.put_text(h.rail[i].key);
     }
+    w.put(h.flags, 4);
     return w.end();
 }
 
@@ -169,6 +170,7 @@ int hello_unpack(fsbml_hello_t &h, const void *buf, std::size_t len) noexcept
         got.rail[i].exclusivity = r.get_u32();
         r.get_text(got.rail[i].key);
     }
+    got.flags = r.get_u32();
     if (!r.good() || !r.at_end()) {
         return -EBADMSG;
     }
