@@ -54,12 +54,20 @@ enum {
  * has 56 bytes in 4.1 and 80 in 5.0. */
 enum { FSBML_PML_HEADER = 128 };
 
+/** When long messages are put and got by the PML instead of sent as fragments (parameter bml_fsbml_rdma). */
+typedef enum fsbml_rdma_t {
+    FSBML_RDMA_AUTO = 0,          /**< over rails whose BTL registers memory: hardware reads and writes it */
+    FSBML_RDMA_ON = 1,            /**< over every rail that offers put or get, also where that is a copy (tcp) */
+    FSBML_RDMA_OFF = 2,
+} fsbml_rdma_t;
+
 /** MCA parameters after validation (bml_fsbml_params.c). */
 typedef struct mca_bml_fsbml_params_t {
     fsbml_calib_config_t calib;
     uint64_t probe_timeout_ns;
     size_t quantum;               /**< bytes, 0: from the model */
     fsbml_policy_t policy;
+    fsbml_rdma_t rdma;
     char *include;                /**< comma-separated names, NULL or "": all */
     char *exclude;
     int verbose;
@@ -73,6 +81,8 @@ typedef struct mca_bml_fsbml_rail_t {
     char name[FSBML_NAME_MAX];    /**< what a person calls it: "eth1" */
     char key[FSBML_NAME_MAX];     /**< what names it on every node: "tcp:10.71.1.0/24" */
     bool measured;
+    uint32_t key_digest;          /**< of the key: names the rail in a registration handle */
+    mca_btl_base_module_t bound;  /**< the pseudo BTL's functions on this rail alone: for what must follow a put */
 } mca_bml_fsbml_rail_t;
 
 struct mca_bml_fsbml_group_t {
@@ -80,11 +90,15 @@ struct mca_bml_fsbml_group_t {
     uint32_t rails;               /**< bit mask */
     size_t max_send_size;         /**< of the rails, before the quantum */
     size_t rndv_eager_limit;
+    uint32_t rdma_rails;          /**< those over which the PML puts and gets; 0: it does neither */
+    size_t rdma_frag_size;        /**< of those, before the quantum */
+    size_t get_limit;
 };
 
 /** A path's bit in an endpoint's masks is that of its rail. */
 typedef struct mca_bml_fsbml_path_t {
     mca_bml_base_btl_t super;     /**< the real BTL and its endpoint, as r2 would list them */
+    mca_bml_base_btl_t bound;     /**< this path alone, for the PML */
     uint32_t rail;
     bool reported;                /**< its death was told */
     uint64_t closed_ns;           /**< when it died, 0: it has not */
@@ -106,6 +120,8 @@ struct mca_bml_fsbml_endpoint_t {
     _Atomic uint32_t live;        /**< paths that carry traffic */
     _Atomic uint32_t possible;    /**< live, or still to be proved */
     mca_bml_base_btl_t *bml_btl;  /**< the entry by which the PML knows this endpoint */
+    mca_bml_base_btl_t *rdma;     /**< the same in the RDMA list, NULL: not there */
+    bool speaks_real;             /**< registration handles to and from this peer are the real BTL's */
     mca_bml_fsbml_group_t *group;
     ompi_proc_t *proc;
     uint8_t slot[FSBML_MAX_RAILS]; /**< rail -> index in path[] */
@@ -265,6 +281,13 @@ int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello);
 #define FSBML_LEFT_OUT UINT32_MAX
 /** BTLs (bit = index, the first 64) that a peer was told not to use; 0 if it has no hello. */
 uint64_t fsbml_hello_refusals(const ompi_process_name_t *peer);
+/** How a peer's registration handles look. */
+typedef enum fsbml_speech_t {
+    FSBML_SPEECH_NONE,            /**< it does not put and get by FSBML */
+    FSBML_SPEECH_ALL,             /**< FSBML's, with those of all rails */
+    FSBML_SPEECH_REAL,            /**< it does not run FSBML: the real BTL's */
+} fsbml_speech_t;
+fsbml_speech_t fsbml_hello_rdma(const ompi_process_name_t *peer);
 /** Sees to it that what this process knows of a peer, its BTLs' addresses too, is of this life of MPI. */
 void fsbml_hello_refresh(const ompi_process_name_t *peer);
 /** Chooses the measuring pair (ranks of this job); false: there is none. The same on every process. */
@@ -290,6 +313,33 @@ void fsbml_btl_construct(mca_bml_fsbml_group_t *group);
 /** Gives a descriptor to a rail at last. */
 int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
                       mca_btl_base_tag_t tag);
+
+/* bml_fsbml_rdma.c: put and get over all rails */
+/** Chooses the group's rails for RDMA and fills in what its pseudo BTL advertises of them. */
+void fsbml_rdma_construct(mca_bml_fsbml_group_t *group);
+/** Limits of fragments, once the quantum is known. */
+void fsbml_rdma_apply_quantum(mca_bml_fsbml_group_t *group, size_t quantum);
+/** True if this process' PML puts and gets over some group's rails. */
+bool fsbml_rdma_in_use(void);
+/** Gives a peer's RDMA list the one entry for all rails, if the PML may put to this peer and get from it. */
+void fsbml_rdma_list(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep);
+/** Makes the entry for a path alone, also of one that came later. */
+void fsbml_rdma_bind(const mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+void fsbml_rdma_fini(void);
+
+/* bml_fsbml_bound.c: one rail of the pseudo BTL */
+void fsbml_bound_construct(mca_bml_fsbml_rail_t *rail);
+
+/* bml_fsbml_onesided.c: one-sided communication by active messages (Open MPI 5.0) */
+/** Offers the pseudo BTLs to osc/rdma. */
+void fsbml_onesided_init(void);
+void fsbml_onesided_fini(void);
+/** True if a message of this tag is one of Open MPI's active messages for RDMA. */
+bool fsbml_onesided_is_tag(mca_btl_base_tag_t tag);
+/** A path by its real BTL's endpoint: the reverse of fsbml_path(). Kept by path_known and path_gone. */
+int fsbml_onesided_path_known(const struct mca_btl_base_endpoint_t *real, mca_bml_fsbml_endpoint_t *ep);
+void fsbml_onesided_path_gone(const struct mca_btl_base_endpoint_t *real);
+mca_bml_fsbml_endpoint_t *fsbml_onesided_endpoint(const struct mca_btl_base_endpoint_t *real);
 
 /* bml_fsbml_packet.c: FSBML's own packets, and who gets them */
 int fsbml_packet_init(void);

@@ -90,14 +90,13 @@ int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, 
 
     /* From here on the PML's view of the descriptor: its completion may run before btl_send returns, and then the
      * descriptor is gone. */
-    des->des_context = ep->bml_btl;
+    fsbml_hooks_unbind(ep, des);
     des->des_cbfunc = fsbml_completion_wrap(tag, fn);
     int rc = real->btl_send(real, path->super.btl_endpoint, des, tag);
     if (OPAL_LIKELY(rc >= 0 || OMPI_ERR_RESOURCE_BUSY == rc)) {
         fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, fsbml_now_ns(), bytes);
     } else {
         des->des_cbfunc = fn;
-        fsbml_hooks_bind(des, path);
     }
     return rc;
 }
@@ -261,7 +260,6 @@ void fsbml_btl_construct(mca_bml_fsbml_group_t *group)
 
     p->btl_component = &pseudo_component;
     p->btl_atomic_flags = 0;
-    p->btl_registration_handle_size = 0;
     p->btl_add_procs = NULL;
     p->btl_del_procs = NULL;
     p->btl_register = NULL;
@@ -272,14 +270,13 @@ void fsbml_btl_construct(mca_bml_fsbml_group_t *group)
     p->btl_prepare_src = pseudo_prepare_src;
     p->btl_send = pseudo_send;
     p->btl_sendi = pseudo_sendi;
-    p->btl_put = NULL;
-    p->btl_get = NULL;
     p->btl_dump = pseudo_dump;
     p->btl_atomic_op = NULL;
     p->btl_atomic_fop = NULL;
     p->btl_atomic_cswap = NULL;
-    p->btl_register_mem = NULL;
-    p->btl_deregister_mem = NULL;
     p->btl_mpool = NULL;
     p->btl_flush = NULL;
+    /* One-sided communication takes the BTL of least latency: that must be this one, not one of its rails. */
+    p->btl_latency -= p->btl_latency > 0 ? 1 : 0;
+    fsbml_rdma_construct(group);
 }

@@ -65,6 +65,19 @@
         (MCA_BTL_FLAGS_ACCELERATOR_COPY_ASYNC_SEND | MCA_BTL_FLAGS_ACCELERATOR_COPY_ASYNC_RECV)
 #endif
 
+#ifdef FSBML_OMPI_4
+#    define FSBML_BTL_FLAGS_ACCELERATOR_RDMA MCA_BTL_FLAGS_CUDA_RDMA
+#else
+#    define FSBML_BTL_FLAGS_ACCELERATOR_RDMA MCA_BTL_FLAGS_ACCELERATOR_RDMA
+#endif
+
+/* Set where a put that is complete has also landed. 4.1 has no flag for it: there it may still be on its way. */
+#ifdef MCA_BTL_FLAGS_RDMA_REMOTE_COMPLETION
+#    define FSBML_BTL_FLAGS_REMOTE_COMPLETION MCA_BTL_FLAGS_RDMA_REMOTE_COMPLETION
+#else
+#    define FSBML_BTL_FLAGS_REMOTE_COMPLETION 0
+#endif
+
 /* 5.0 has BTLs that call back from a thread of their own; 4.1 has no flag for it. */
 #ifdef MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED
 #    define FSBML_BTL_FLAGS_ANY MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED

@@ -197,6 +197,7 @@ static mca_bml_base_module_t *component_init(int *priority, bool progress_thread
         fsbml_rails_teardown();
         return &refusal.module;
     }
+    fsbml_onesided_init();
     FSBML_VERBOSE(FSBML_V_RAILS, "%s hooks, Open MPI %d.%d.%d, %u rails in %u groups", fsbml_hooks_name,
                   OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, mca_bml_fsbml.n_rails,
                   mca_bml_fsbml.n_groups);

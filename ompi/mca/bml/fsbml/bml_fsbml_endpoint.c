@@ -8,8 +8,8 @@
 #include "bml_fsbml_hooks.h"
 #include "opal/mca/base/mca_base_var.h"
 
-/* ob1 takes RDMA entries that are not in the eager list only if told to; with the pseudo BTL in the eager list that is
- * none of them. Told to use all, it would meet real BTLs, so then it gets none. */
+/* ob1 takes RDMA entries that are not in the eager list only if told to; with the pseudo BTL in the eager list those are
+ * the real BTLs'. Told to use all, it would meet them, so then it gets none. */
 static bool pml_uses_all_rdma(void)
 {
     static const bool *value;
@@ -130,8 +130,12 @@ int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, con
     qsort(send, n_send, sizeof(send[0]), by_bandwidth);
     rc = rail >= 0 ? build_pseudo(proc, bml_ep, mca_bml_fsbml.rail[rail].group, send, n_send)
                    : build_plain(bml_ep, send, n_send);
-    if (OMPI_SUCCESS != rc || OMPI_SUCCESS != (rc = mca_bml_base_btl_array_reserve(&bml_ep->btl_rdma, n > 0 ? n : 1))) {
+    if (OMPI_SUCCESS != rc || OMPI_SUCCESS != (rc = mca_bml_base_btl_array_reserve(&bml_ep->btl_rdma, n + 1))) {
         return rc;
+    }
+    const bool for_pml = rail >= 0 && 0 != mca_bml_fsbml.rail[rail].group->rdma_rails;
+    if (for_pml) {
+        fsbml_rdma_list(proc, bml_ep, fsbml_endpoint_of(bml_ep));
     }
     if (rail >= 0 && pml_uses_all_rdma()) {
         return OMPI_SUCCESS;
@@ -141,11 +145,16 @@ int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, con
     for (size_t i = 0; i < n; ++i) {
         bool in_use = (entry[i].btl_flags & MCA_BTL_FLAGS_SEND)
                       && send[0].btl->btl_exclusivity == entry[i].btl->btl_exclusivity;
-        if (may_rdma(proc, &entry[i], in_use)) {
+        /* Beside the pseudo BTL's entry, real ones are only for one-sided communication on hardware. */
+        if (may_rdma(proc, &entry[i], in_use && !(for_pml && fsbml_rail_of(entry[i].btl) >= 0))) {
             rdma[n_rdma++] = entry[i];
         }
     }
     qsort(rdma, n_rdma, sizeof(rdma[0]), by_bandwidth);
+    /* ob1 looks at as many entries as it would use, from a changing place on, and counts them in another pass. */
+    if (for_pml && n_rdma > 3) {
+        n_rdma = 3;
+    }
     for (size_t i = 0; i < n_rdma; ++i) {
         const mca_btl_base_module_t *btl = rdma[i].btl;
         *mca_bml_base_btl_array_insert(&bml_ep->btl_rdma) = rdma[i];
@@ -206,6 +215,10 @@ int fsbml_endpoint_add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl
     path->super = *entry;
     path->rail = (uint32_t) rail;
     path->reported = 0;
+    fsbml_rdma_bind(ep, path);
+    if (OMPI_SUCCESS != fsbml_onesided_path_known(entry->btl_endpoint, ep)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
     ep->slot[rail] = (uint8_t) ep->n_paths;
     ep->n_paths++;
     atomic_fetch_or(&ep->possible, fsbml_bit((uint32_t) rail));
@@ -224,6 +237,9 @@ void fsbml_endpoint_release(mca_bml_base_endpoint_t *bml_ep)
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
     if (NULL != ep) {
         fsbml_proof_forget(ep);
+        for (uint32_t i = 0; i < ep->n_paths; ++i) {
+            fsbml_onesided_path_gone(ep->path[i].super.btl_endpoint);
+        }
         OBJ_DESTRUCT(&ep->held);
         OBJ_DESTRUCT(&ep->lock);
         fsbml_hooks_unplace(ep);

@@ -47,6 +47,7 @@ static mca_btl_base_descriptor_t *move(mca_btl_base_descriptor_t *des, const mca
     }
     moved->des_cbfunc = des->des_cbfunc;
     moved->des_cbdata = des->des_cbdata;
+    moved->des_context = des->des_context;
     fsbml_hooks_bind(moved, to);
     old->btl_free(old, des);
     return moved;

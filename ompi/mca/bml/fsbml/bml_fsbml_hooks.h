@@ -63,18 +63,33 @@ void fsbml_hooks_unplace(mca_bml_fsbml_endpoint_t *ep);
 
 #ifdef FSBML_HOOKS_PATCHED
 
-/** Remembers the path of a fresh descriptor. */
+/** Remembers the path of a fresh descriptor, until it is sent. */
 static inline void fsbml_hooks_bind(mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *path)
 {
     des->des_context = path;
+}
+
+/* Whoever uses the pseudo BTL without the PML (osc/rdma) has a context of its own. */
+static inline bool fsbml_hooks_is_bound(const mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_descriptor_t *des)
+{
+    const uintptr_t at = (uintptr_t) des->des_context;
+    return at >= (uintptr_t) ep->path && at < (uintptr_t) (ep->path + ep->capacity);
 }
 
 /** The path of a descriptor that has not been sent yet. */
 static inline mca_bml_fsbml_path_t *fsbml_hooks_path(mca_bml_fsbml_endpoint_t *ep,
                                                      const mca_btl_base_descriptor_t *des)
 {
-    (void) ep;
-    return (mca_bml_fsbml_path_t *) des->des_context;
+    return OPAL_LIKELY(fsbml_hooks_is_bound(ep, des)) ? (mca_bml_fsbml_path_t *) des->des_context
+                                                      : fsbml_path(ep, (uint32_t) fsbml_des_rail(des));
+}
+
+/** Gives the context back to the caller's own use, when the descriptor is sent. */
+static inline void fsbml_hooks_unbind(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des)
+{
+    if (OPAL_LIKELY(fsbml_hooks_is_bound(ep, des))) {
+        des->des_context = ep->bml_btl;
+    }
 }
 
 #else
@@ -89,6 +104,12 @@ static inline mca_bml_fsbml_path_t *fsbml_hooks_path(mca_bml_fsbml_endpoint_t *e
                                                      const mca_btl_base_descriptor_t *des)
 {
     return fsbml_path(ep, (uint32_t) fsbml_des_rail(des));
+}
+
+static inline void fsbml_hooks_unbind(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des)
+{
+    (void) ep; /* the caller's context is in its place all the time */
+    (void) des;
 }
 
 #endif /* FSBML_HOOKS_PATCHED */

@@ -22,7 +22,7 @@ static mca_bml_base_btl_t *find(mca_bml_base_btl_array_t *array, struct mca_btl_
     mca_bml_base_btl_t *pseudo = mca_bml_base_btl_array_get_index(array, 0);
     int rail = fsbml_rail_of(btl);
     if (NULL == pseudo || rail < 0) {
-        return NULL;
+        return NULL != pseudo && pseudo->btl == btl ? pseudo : NULL;
     }
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) pseudo->btl_endpoint;
     if (0 == (atomic_load_explicit(&ep->possible, memory_order_relaxed) & fsbml_bit((uint32_t) rail))) {

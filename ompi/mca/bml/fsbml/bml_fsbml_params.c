@@ -56,7 +56,8 @@ static number_t number[N_NUMBERS] = {
                    0, 100, 0, OPAL_INFO_LVL_2},
 };
 
-static char *policy_text;
+static char *policy_text, *rdma_text;
+static const char rdma_list[] = "auto, on, off";
 
 /* Reads a whole decimal number; false if there is anything else in the text. */
 static bool parse(const char *text, uint64_t *value)
@@ -94,6 +95,18 @@ static int register_string(const mca_base_component_t *component, const char *na
     return rc < 0 ? rc : OMPI_SUCCESS;
 }
 
+static bool parse_rdma(const char *text, fsbml_rdma_t *out)
+{
+    static const char *const name[] = {"auto", "on", "off"};
+    for (int i = FSBML_RDMA_AUTO; i <= FSBML_RDMA_OFF; ++i) {
+        if (0 == strcmp(text, name[i])) {
+            *out = (fsbml_rdma_t) i;
+            return true;
+        }
+    }
+    return false;
+}
+
 int fsbml_params_register(const mca_base_component_t *component)
 {
     mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
@@ -121,11 +134,18 @@ int fsbml_params_register(const mca_base_component_t *component)
              "Rule that chooses the rail of a message: %s (default arrival: the rail that delivers it first)",
              fsbml_policy_list());
     policy_text = "arrival";
+    rdma_text = "auto";
     p->include = NULL;
     p->exclude = NULL;
     if (OMPI_SUCCESS
             != (rc = register_string(component, "policy", policy_help, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY,
                                      &policy_text))
+        || OMPI_SUCCESS
+               != (rc = register_string(component, "rdma",
+                                        "Whether long messages are put and got over all rails instead of sent in "
+                                        "fragments: auto = over rails whose hardware does it, on = wherever a rail "
+                                        "offers it, off = never (default auto)",
+                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &rdma_text))
         || OMPI_SUCCESS
                != (rc = register_string(component, "include",
                                         "Comma-separated names of the only rails to use, e.g. eth1,eth2; empty = all",
@@ -147,6 +167,10 @@ int fsbml_params_register(const mca_base_component_t *component)
     }
     if (0 != fsbml_policy_parse(NULL != policy_text ? policy_text : "", &p->policy)) {
         opal_show_help(FSBML_HELP, "bad policy", true, NULL != policy_text ? policy_text : "", fsbml_policy_list());
+        p->valid = false;
+    }
+    if (!parse_rdma(NULL != rdma_text ? rdma_text : "", &p->rdma)) {
+        opal_show_help(FSBML_HELP, "bad word", true, "rdma", NULL != rdma_text ? rdma_text : "", rdma_list);
         p->valid = false;
     }
     bool has_include = NULL != p->include && '\0' != p->include[0];

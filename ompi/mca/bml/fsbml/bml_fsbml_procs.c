@@ -212,7 +212,7 @@ static int del_proc(ompi_proc_t *proc)
     for (int a = NULL != ep ? 1 : 0; a < 2; ++a) {
         for (size_t i = 0; i < mca_bml_base_btl_array_get_size(array[a]); ++i) {
             const mca_bml_base_btl_t *e = mca_bml_base_btl_array_get_index(array[a], i);
-            bool known = false;
+            bool known = NULL != ep && e->btl == &ep->group->pseudo;
             for (size_t k = 0; k < n && !known; ++k) {
                 known = gone[k].btl == e->btl;
             }

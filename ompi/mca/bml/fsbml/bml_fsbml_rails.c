@@ -295,6 +295,8 @@ void fsbml_rails_teardown(void)
         free(m->group[g]);
         m->group[g] = NULL;
     }
+    fsbml_onesided_fini();
+    fsbml_rdma_fini();
     fsbml_sched_destroy(m->sched);
     free(m->table);
     free(m->btls);
@@ -357,6 +359,7 @@ void fsbml_rails_apply_quantum(void)
             quantum = fsbml_quantum(params, n, 0.05, 4096, group->max_send_size);
         }
         if (quantum > 0) {
+            fsbml_rdma_apply_quantum(group, quantum);
             quantum += FSBML_PML_HEADER;
             quantum = quantum < group->max_send_size ? quantum : group->max_send_size;
             group->pseudo.btl_max_send_size = quantum;

@@ -16,21 +16,31 @@ typedef struct recv_slot_t {
     bool is_put;
 } recv_slot_t;
 
-/* ob1's request to put (MCA_PML_OB1_HDR_TYPE_PUT, in a header of ob1's own). Only a peer without FSBML sends it, and ob1
- * looks up nothing but its RDMA list for it: that has the real BTLs. */
+/* ob1's request to put (MCA_PML_OB1_HDR_TYPE_PUT, in a header of ob1's own): it looks up nothing but its RDMA list for it.
+ * Where that has the real BTLs, only a peer without FSBML sends such a request. */
 enum { OB1_TAG_PUT = MCA_BTL_TAG_PML + 8 };
 
 static recv_slot_t recv_slot[MCA_BTL_TAG_MAX];
+
+static mca_btl_base_module_t *visible_btl(const recv_slot_t *slot, mca_btl_base_module_t *btl)
+{
+    const int rail = fsbml_rail_of(btl);
+    if (OPAL_UNLIKELY(rail < 0)) {
+        return btl;
+    }
+    mca_bml_fsbml_group_t *group = mca_bml_fsbml.rail[rail].group;
+    return OPAL_UNLIKELY(slot->is_put && 0 == group->rdma_rails) ? btl : &group->pseudo;
+}
 
 static void recv_trampoline(FSBML_RECV_PARAMS(btl, des))
 {
     const recv_slot_t *slot = (const recv_slot_t *) FSBML_RECV_DATA(des);
 #ifdef FSBML_OMPI_4
-    slot->cbfunc(slot->is_put ? btl : fsbml_visible_btl(btl), recv_tag, des, slot->data);
+    slot->cbfunc(visible_btl(slot, btl), recv_tag, des, slot->data);
 #else
     mca_btl_base_receive_descriptor_t copy = *des;
     copy.cbdata = slot->data;
-    mca_btl_base_module_t *visible = slot->is_put ? btl : fsbml_visible_btl(btl);
+    mca_btl_base_module_t *visible = visible_btl(slot, btl);
     if (visible != btl) {
         copy.endpoint = NULL; /* allowed by btl.h: not readily available */
     }
@@ -80,6 +90,7 @@ int fsbml_recv_register_raw(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_
 typedef struct wrapper_t {
     _Atomic(mca_btl_base_completion_fn_t) fn;
     mca_btl_base_completion_fn_t stub;
+    bool onesided;
 } wrapper_t;
 
 static void complete(mca_btl_base_completion_fn_t fn, mca_btl_base_descriptor_t *des, int status)
@@ -91,12 +102,23 @@ static void complete(mca_btl_base_completion_fn_t fn, mca_btl_base_descriptor_t 
     fn(OPAL_LIKELY(OPAL_SUCCESS == status) ? bml_btl->btl : NULL, bml_btl->btl_endpoint, des, status);
 }
 
+/* The same for an active message: its context is its sender's own, so the real endpoint tells whose it is. */
+static void complete_onesided(mca_btl_base_completion_fn_t fn, struct mca_btl_base_endpoint_t *endpoint,
+                              mca_btl_base_descriptor_t *des, int status)
+{
+    mca_bml_fsbml_endpoint_t *ep = fsbml_onesided_endpoint(endpoint);
+    des->des_cbfunc = fn;
+    if (OPAL_LIKELY(NULL != ep)) {
+        fn(&ep->group->pseudo, (struct mca_btl_base_endpoint_t *) ep, des, status);
+    }
+}
+
 #define DECLARE_STUB(i)                                                                                                \
     static void stub_##i(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,                         \
                          mca_btl_base_descriptor_t *des, int status);
 WRAPPERS(DECLARE_STUB)
 
-#define TABLE_ENTRY(i) {NULL, stub_##i},
+#define TABLE_ENTRY(i) {NULL, stub_##i, false},
 static wrapper_t wrapper[] = {WRAPPERS(TABLE_ENTRY)};
 enum { N_WRAPPERS = sizeof(wrapper) / sizeof(wrapper[0]) };
 
@@ -105,8 +127,12 @@ enum { N_WRAPPERS = sizeof(wrapper) / sizeof(wrapper[0]) };
                          mca_btl_base_descriptor_t *des, int status)                                                   \
     {                                                                                                                  \
         (void) btl;                                                                                                    \
-        (void) endpoint;                                                                                               \
-        complete(atomic_load_explicit(&wrapper[i].fn, memory_order_relaxed), des, status);                             \
+        mca_btl_base_completion_fn_t fn = atomic_load_explicit(&wrapper[i].fn, memory_order_relaxed);                  \
+        if (OPAL_UNLIKELY(wrapper[i].onesided)) {                                                                      \
+            complete_onesided(fn, endpoint, des, status);                                                              \
+        } else {                                                                                                       \
+            complete(fn, des, status);                                                                                 \
+        }                                                                                                              \
     }
 WRAPPERS(DEFINE_STUB)
 
@@ -138,6 +164,7 @@ mca_btl_base_completion_fn_t fsbml_completion_wrap(mca_btl_base_tag_t tag, mca_b
     if (NULL == w) {
         return fn; /* more functions than any PML has: the real BTL's name is all that shows */
     }
+    w->onesided = fsbml_onesided_is_tag(tag); /* nobody else has these functions */
     atomic_store_explicit(&last_of_tag[tag], w, memory_order_release);
     return w->stub;
 }

@@ -36,6 +36,7 @@ int fsbml_hello_publish(void)
     if (NULL != hello && NULL != record) {
         char key[64];
         hello->params_digest = my_digest();
+        hello->flags = fsbml_rdma_in_use() ? FSBML_HELLO_RDMA : 0;
         snprintf(hello->node, sizeof(hello->node), "%s", fsbml_node_name());
         for (size_t i = 0; i < m->n_keys && hello->n_rails < FSBML_MAX_RAILS; ++i) {
             hello->rail[hello->n_rails].exclusivity = i < m->n_btls ? m->btls[i]->btl_exclusivity : FSBML_LEFT_OUT;
@@ -94,6 +95,17 @@ uint64_t fsbml_hello_refusals(const ompi_process_name_t *peer)
     }
     free(hello);
     return refused;
+}
+
+fsbml_speech_t fsbml_hello_rdma(const ompi_process_name_t *peer)
+{
+    fsbml_hello_t *hello = calloc(1, sizeof(*hello));
+    fsbml_speech_t speech = FSBML_SPEECH_REAL;
+    if (NULL != hello && 0 == fsbml_hello_fetch(peer, hello)) {
+        speech = hello->flags & FSBML_HELLO_RDMA ? FSBML_SPEECH_ALL : FSBML_SPEECH_NONE;
+    }
+    free(hello);
+    return speech;
 }
 
 void fsbml_hello_refresh(const ompi_process_name_t *peer)

@@ -25,17 +25,20 @@ fsbml_shim_sources = \
 	bml_fsbml_compat.h \
 	bml_fsbml_hooks.h \
 	bml_fsbml.c \
+	bml_fsbml_bound.c \
 	bml_fsbml_btl.c \
 	bml_fsbml_calibrate.c \
 	bml_fsbml_component.c \
 	bml_fsbml_endpoint.c \
 	bml_fsbml_held.c \
 	bml_fsbml_kvs.c \
+	bml_fsbml_onesided.c \
 	bml_fsbml_packet.c \
 	bml_fsbml_params.c \
 	bml_fsbml_procs.c \
 	bml_fsbml_proof.c \
 	bml_fsbml_rails.c \
+	bml_fsbml_rdma.c \
 	bml_fsbml_recv.c \
 	bml_fsbml_table.c
 

@@ -1,0 +1,458 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* Put and get over all rails. The PML has one RDMA entry for a peer, the pseudo BTL's, so that its comparisons with the
+ * eager entry hold. It cuts a long message into operations of one quantum; each takes the rail that finishes it first, and
+ * is charged to it. Memory is registered with every rail, and what is sent to the peer holds all of their handles. */
+
+#include <endian.h>
+
+#include "bml_fsbml_hooks.h"
+
+/* ------------------------------------------------------------------ handles */
+
+/* What the PML copies into its headers: this, then a record for each rail. In little endian, but for the BTLs' own bytes. */
+typedef struct wire_t {
+    uint16_t length;              /* of all records; a peer with fewer rails sends less than this process looks at */
+    uint16_t reserved;
+} wire_t;
+typedef struct record_t {
+    uint32_t rail;                /* digest of its key */
+    uint32_t size;                /* of the BTL's handle, which follows */
+} record_t;
+
+/* A registration: the bytes for the peer first, since the PML takes them from the handle's address. */
+typedef struct handle_t {
+    unsigned char wire[MCA_BTL_REG_HANDLE_MAX_SIZE];
+    mca_bml_fsbml_group_t *group;
+    mca_btl_base_registration_handle_t *real[FSBML_MAX_RAILS];
+} handle_t;
+
+static bool needs_registration(uint32_t rail)
+{
+    return NULL != mca_bml_fsbml.rail[rail].btl->btl_register_mem;
+}
+
+static size_t record_size(uint32_t rail)
+{
+    return needs_registration(rail)
+               ? sizeof(record_t) + mca_bml_fsbml.rail[rail].btl->btl_registration_handle_size
+               : 0;
+}
+
+/* The handle of a rail in what a peer sent, NULL if there is none. */
+static const void *find_handle(const mca_bml_fsbml_endpoint_t *ep, const void *remote, uint32_t rail)
+{
+    const mca_bml_fsbml_group_t *group = ep->group;
+    const unsigned char *at = remote;
+    wire_t head;
+    if (NULL == remote || ep->speaks_real) {
+        return remote;
+    }
+    memcpy(&head, at, sizeof(head));
+    size_t end = sizeof(head) + le16toh(head.length), pos = sizeof(head);
+    end = end < group->pseudo.btl_registration_handle_size ? end : group->pseudo.btl_registration_handle_size;
+    while (pos + sizeof(record_t) <= end) {
+        record_t record;
+        memcpy(&record, at + pos, sizeof(record));
+        const size_t size = le32toh(record.size);
+        pos += sizeof(record);
+        if (size > end - pos) {
+            return NULL;
+        }
+        if (le32toh(record.rail) == mca_bml_fsbml.rail[rail].key_digest) {
+            return size == mca_bml_fsbml.rail[rail].btl->btl_registration_handle_size ? at + pos : NULL;
+        }
+        pos += size;
+    }
+    return NULL;
+}
+
+static int deregister(mca_btl_base_module_t *btl, mca_btl_base_registration_handle_t *handle)
+{
+    (void) btl;
+    handle_t *h = (handle_t *) handle;
+    int rc = OMPI_SUCCESS;
+    for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
+        mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
+        if (NULL != h->real[i]) {
+            const int one = real->btl_deregister_mem(real, h->real[i]);
+            rc = OMPI_SUCCESS == rc ? one : rc;
+        }
+    }
+    free(h);
+    return rc;
+}
+
+static mca_btl_base_registration_handle_t *register_mem(mca_btl_base_module_t *btl,
+                                                        struct mca_btl_base_endpoint_t *endpoint, void *base,
+                                                        size_t size, uint32_t flags)
+{
+    mca_bml_fsbml_group_t *group = (mca_bml_fsbml_group_t *) btl;
+    mca_bml_fsbml_endpoint_t *ep
+        = MCA_BTL_ENDPOINT_ANY != endpoint ? (mca_bml_fsbml_endpoint_t *) endpoint : NULL;
+    uint32_t rails = group->rdma_rails & (NULL != ep ? atomic_load(&ep->possible) : group->rails);
+    if (NULL != ep && ep->speaks_real) {
+        rails &= ~(rails - 1); /* it has one path */
+    }
+    handle_t *h = calloc(1, sizeof(*h));
+    size_t pos = sizeof(wire_t);
+    bool usable = false;
+    if (NULL == h) {
+        return NULL;
+    }
+    h->group = group;
+    for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
+        mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
+        if (0 == (rails & fsbml_bit(i))) {
+            continue;
+        }
+        if (!needs_registration(i)) {
+            usable = true;
+            continue;
+        }
+        h->real[i] = real->btl_register_mem(real, NULL != ep ? fsbml_path(ep, i)->super.btl_endpoint : endpoint, base,
+                                            size, flags);
+        if (NULL == h->real[i]) {
+            continue; /* the other rails may do */
+        }
+        usable = true;
+        if (NULL != ep && ep->speaks_real) {
+            memcpy(h->wire, h->real[i], real->btl_registration_handle_size);
+            break;
+        }
+        const record_t record = {.rail = htole32(mca_bml_fsbml.rail[i].key_digest),
+                                 .size = htole32((uint32_t) real->btl_registration_handle_size)};
+        memcpy(h->wire + pos, &record, sizeof(record));
+        memcpy(h->wire + pos + sizeof(record), h->real[i], real->btl_registration_handle_size);
+        pos += record_size(i);
+    }
+    if (pos > sizeof(wire_t)) {
+        const wire_t head = {.length = htole16((uint16_t) (pos - sizeof(wire_t)))};
+        memcpy(h->wire, &head, sizeof(head));
+    }
+    if (!usable) {
+        free(h);
+        return NULL;
+    }
+    return (mca_btl_base_registration_handle_t *) h;
+}
+
+/* --------------------------------------------------------------- operations */
+
+/* What the caller of an operation gave, while it is under way. */
+typedef struct operation_t {
+    struct operation_t *next;
+    mca_bml_fsbml_endpoint_t *ep;
+    mca_bml_fsbml_path_t *path;
+    mca_btl_base_rdma_completion_fn_t cbfunc;
+    void *cbcontext;
+    void *cbdata;
+    mca_btl_base_registration_handle_t *local_handle;
+    bool lands_later;             /* locally complete does not mean that the peer has it */
+} operation_t;
+
+/* Those that are not in use. (Open MPI's own free lists need a processor's compare-and-swap of 16 bytes at compile time.) */
+static opal_mutex_t operations_lock = OPAL_MUTEX_STATIC_INIT;
+static operation_t *operations;
+
+static operation_t *take_operation(void)
+{
+    OPAL_THREAD_LOCK(&operations_lock);
+    operation_t *op = operations;
+    if (OPAL_LIKELY(NULL != op)) {
+        operations = op->next;
+    }
+    OPAL_THREAD_UNLOCK(&operations_lock);
+    return NULL != op ? op : malloc(sizeof(*op));
+}
+
+static void give_back(operation_t *op)
+{
+    OPAL_THREAD_LOCK(&operations_lock);
+    op->next = operations;
+    operations = op;
+    OPAL_THREAD_UNLOCK(&operations_lock);
+}
+
+static bool lands_later(const mca_bml_fsbml_path_t *path)
+{
+    return 0 == (path->super.btl->btl_flags & FSBML_BTL_FLAGS_REMOTE_COMPLETION);
+}
+
+static void completed(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *local_address,
+                      mca_btl_base_registration_handle_t *local_handle, void *context, void *cbdata, int status)
+{
+    (void) btl;
+    (void) endpoint;
+    (void) local_handle;
+    (void) cbdata;
+    operation_t *op = context;
+    mca_bml_fsbml_endpoint_t *ep = op->ep;
+    const mca_btl_base_rdma_completion_fn_t cbfunc = op->cbfunc;
+    mca_btl_base_registration_handle_t *handle = op->local_handle;
+    void *data = op->cbdata, *caller = op->cbcontext;
+    /* ob1 says FIN by the entry that it gets back. Where the bytes may still be on their way, FIN must come behind them,
+     * so on their rail; also if it has to wait, and so ob1 keeps the entry. */
+    if (op->lands_later && caller == ep->rdma) {
+        caller = &op->path->bound;
+    }
+    give_back(op);
+    cbfunc(&ep->group->pseudo, (struct mca_btl_base_endpoint_t *) ep, local_address, handle, caller, data, status);
+}
+
+typedef struct transfer_t {
+    void *local_address;
+    uint64_t remote_address;
+    mca_btl_base_registration_handle_t *local_handle, *remote_handle;
+    size_t size;
+    int flags, order;
+} transfer_t;
+
+/* Gives an operation to one rail. */
+static int start(const mca_bml_fsbml_path_t *path, operation_t *op, const transfer_t *t, bool is_put)
+{
+    mca_btl_base_module_t *real = path->super.btl;
+    const mca_btl_base_module_put_fn_t fn = is_put ? real->btl_put : (mca_btl_base_module_put_fn_t) real->btl_get;
+    mca_btl_base_registration_handle_t *local = NULL, *remote = NULL;
+    if (needs_registration(path->rail)) {
+        local = NULL != t->local_handle ? ((handle_t *) t->local_handle)->real[path->rail] : NULL;
+        remote = (mca_btl_base_registration_handle_t *) find_handle(op->ep, t->remote_handle, path->rail);
+    }
+    return fn(real, path->super.btl_endpoint, t->local_address, t->remote_address, local, remote, t->size, t->flags,
+              t->order, completed, op, op);
+}
+
+/* The rails that can do it: live, and with the registrations of both sides. */
+static uint32_t able(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_put)
+{
+    const uint32_t live = atomic_load_explicit(&ep->live, memory_order_acquire) & ep->group->rdma_rails;
+    uint32_t rails = 0;
+    for (uint32_t left = live; 0 != left; left &= left - 1) {
+        const uint32_t i = (uint32_t) __builtin_ctz(left);
+        const mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
+        const size_t threshold
+            = is_put ? real->btl_put_local_registration_threshold : real->btl_get_local_registration_threshold;
+        if (needs_registration(i)
+            && (NULL == find_handle(ep, t->remote_handle, i)
+                || (t->size > threshold
+                    && (NULL == t->local_handle || NULL == ((handle_t *) t->local_handle)->real[i])))) {
+            continue;
+        }
+        rails |= fsbml_bit(i);
+    }
+    return rails;
+}
+
+static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_put,
+                    mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
+{
+    if (0 == atomic_load_explicit(&ep->live, memory_order_relaxed)) {
+        return OMPI_ERR_OUT_OF_RESOURCE; /* nothing is proved yet: the PML tries again */
+    }
+    int rc = OMPI_ERR_NOT_AVAILABLE; /* no rail has both registrations: the PML sends instead */
+    for (uint32_t rails = able(ep, t, is_put); 0 != rails;) {
+        const uint64_t now = fsbml_now_ns();
+        const int rail = fsbml_sched_choose(mca_bml_fsbml.sched, now, t->size, rails);
+        mca_bml_fsbml_path_t *path = fsbml_path(ep, (uint32_t) rail);
+        operation_t *op = take_operation();
+        if (NULL == op) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        op->ep = ep;
+        op->path = path;
+        op->cbfunc = cbfunc;
+        op->cbcontext = cbcontext;
+        op->cbdata = cbdata;
+        op->local_handle = t->local_handle;
+        op->lands_later = is_put && lands_later(path);
+        rc = start(path, op, t, is_put);
+        if (OPAL_LIKELY(rc >= 0)) {
+            fsbml_sched_charge(mca_bml_fsbml.sched, (size_t) rail, now, t->size);
+            if (1 == rc) {
+                /* complete, and the BTL does not call: a caller of 4.1 takes 1 for a failure, so it is called from here */
+                completed(NULL, NULL, t->local_address, NULL, op, NULL, OMPI_SUCCESS);
+            }
+            return OMPI_SUCCESS;
+        }
+        give_back(op);
+        rails &= ~fsbml_bit((uint32_t) rail); /* refused: the next best */
+    }
+    return rc;
+}
+
+static int pseudo_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *local_address,
+                      uint64_t remote_address, mca_btl_base_registration_handle_t *local_handle,
+                      mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags, int order,
+                      mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
+{
+    (void) btl;
+    const transfer_t t = {local_address, remote_address, local_handle, remote_handle, size, flags, order};
+    return transfer((mca_bml_fsbml_endpoint_t *) endpoint, &t, true, cbfunc, cbcontext, cbdata);
+}
+
+static int pseudo_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *local_address,
+                      uint64_t remote_address, mca_btl_base_registration_handle_t *local_handle,
+                      mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags, int order,
+                      mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
+{
+    (void) btl;
+    const transfer_t t = {local_address, remote_address, local_handle, remote_handle, size, flags, order};
+    return transfer((mca_bml_fsbml_endpoint_t *) endpoint, &t, false, cbfunc, cbcontext, cbdata);
+}
+
+/* ------------------------------------------------------------------- set-up */
+
+/* Whether the PML may put or get over a rail. Where no memory is registered (tcp), a put is a send of ob1's in disguise,
+ * with a request and an acknowledgement for each piece: docs/results.md has what both give. */
+static bool is_wanted(const mca_btl_base_module_t *real)
+{
+    const bool offers = 0 != (fsbml_btl_flags(real) & MCA_BTL_FLAGS_RDMA);
+    switch (mca_bml_fsbml_params.rdma) {
+    case FSBML_RDMA_AUTO:
+        return offers && NULL != real->btl_register_mem;
+    case FSBML_RDMA_ON:
+        return offers;
+    case FSBML_RDMA_OFF:
+        break;
+    }
+    return false;
+}
+
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t greater(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+void fsbml_rdma_construct(mca_bml_fsbml_group_t *group)
+{
+    mca_btl_base_module_t *p = &group->pseudo;
+    uint32_t common = MCA_BTL_FLAGS_RDMA | FSBML_BTL_FLAGS_REMOTE_COMPLETION | FSBML_BTL_FLAGS_ACCELERATOR_RDMA
+                      | MCA_BTL_FLAGS_HETEROGENEOUS_RDMA;
+    size_t handles = sizeof(wire_t);
+    bool registers = false, first = true;
+
+    p->btl_put = NULL;
+    p->btl_get = NULL;
+    p->btl_register_mem = NULL;
+    p->btl_deregister_mem = NULL;
+    p->btl_registration_handle_size = 0;
+    group->rdma_rails = 0;
+    for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
+        const mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
+        mca_bml_fsbml.rail[i].key_digest = fsbml_digest(mca_bml_fsbml.rail[i].key);
+        if (0 == (group->rails & fsbml_bit(i)) || !is_wanted(real)
+            || handles + record_size(i) > MCA_BTL_REG_HANDLE_MAX_SIZE) {
+            continue;
+        }
+        handles += record_size(i);
+        registers = registers || needs_registration(i);
+        /* The PML asks once for all rails: the group can what each of them can. */
+        common &= fsbml_btl_flags(real);
+        group->rdma_rails |= fsbml_bit(i);
+        p->btl_put_limit = first ? real->btl_put_limit : lesser(p->btl_put_limit, real->btl_put_limit);
+        p->btl_get_limit = first ? real->btl_get_limit : lesser(p->btl_get_limit, real->btl_get_limit);
+        p->btl_rdma_pipeline_send_length
+            = greater(first ? 0 : p->btl_rdma_pipeline_send_length, real->btl_rdma_pipeline_send_length);
+        p->btl_min_rdma_pipeline_size
+            = greater(first ? 0 : p->btl_min_rdma_pipeline_size, real->btl_min_rdma_pipeline_size);
+        p->btl_rdma_pipeline_frag_size
+            = first ? real->btl_rdma_pipeline_frag_size
+                    : lesser(p->btl_rdma_pipeline_frag_size, real->btl_rdma_pipeline_frag_size);
+        p->btl_put_alignment = greater(first ? 0 : p->btl_put_alignment, real->btl_put_alignment);
+        p->btl_get_alignment = greater(first ? 0 : p->btl_get_alignment, real->btl_get_alignment);
+        first = false;
+    }
+    if (0 == (common & MCA_BTL_FLAGS_RDMA)) {
+        group->rdma_rails = 0; /* one can only put, another only get */
+    }
+    if (0 == group->rdma_rails) {
+        return;
+    }
+    p->btl_flags |= common;
+    if (common & MCA_BTL_FLAGS_PUT) {
+        p->btl_put = pseudo_put;
+    }
+    if (common & MCA_BTL_FLAGS_GET) {
+        p->btl_get = pseudo_get;
+    }
+    if (registers) {
+        p->btl_register_mem = register_mem;
+        p->btl_deregister_mem = deregister;
+        p->btl_registration_handle_size = handles;
+    }
+    group->rdma_frag_size = p->btl_rdma_pipeline_frag_size;
+    group->get_limit = p->btl_get_limit;
+    for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
+        if (group->rdma_rails & fsbml_bit(i)) {
+            fsbml_bound_construct(&mca_bml_fsbml.rail[i]);
+        }
+    }
+}
+
+void fsbml_rdma_apply_quantum(mca_bml_fsbml_group_t *group, size_t quantum)
+{
+    mca_btl_base_module_t *p = &group->pseudo;
+    if (0 != group->rdma_rails) {
+        p->btl_rdma_pipeline_frag_size = 0 == group->rdma_frag_size ? quantum : lesser(group->rdma_frag_size, quantum);
+        p->btl_get_limit = lesser(group->get_limit, quantum);
+    }
+}
+
+bool fsbml_rdma_in_use(void)
+{
+    bool used = false;
+    for (uint32_t g = 0; g < mca_bml_fsbml.n_groups; ++g) {
+        used = used || 0 != mca_bml_fsbml.group[g]->rdma_rails;
+    }
+    return used;
+}
+
+void fsbml_rdma_bind(const mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    if (NULL != ep->rdma) {
+        path->bound = *ep->rdma;
+        path->bound.btl = &mca_bml_fsbml.rail[path->rail].bound;
+    }
+}
+
+void fsbml_rdma_list(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep)
+{
+    const mca_btl_base_module_t *p = &ep->group->pseudo;
+    const fsbml_speech_t speech = fsbml_hello_rdma(&proc->super.proc_name);
+    if (FSBML_SPEECH_NONE == speech
+        || (proc->super.proc_arch != ompi_proc_local_proc->super.proc_arch
+            && 0 == (p->btl_flags & MCA_BTL_FLAGS_HETEROGENEOUS_RDMA))) {
+        return;
+    }
+    ep->speaks_real = FSBML_SPEECH_REAL == speech;
+    ep->rdma = mca_bml_base_btl_array_insert(&bml_ep->btl_rdma);
+    *ep->rdma = (mca_bml_base_btl_t){
+        .btl_flags = p->btl_flags,
+        .btl_weight = 1.0f, /* of the one entry there is: the rails' shares are the scheduler's business */
+        .btl = &ep->group->pseudo,
+        .btl_endpoint = (struct mca_btl_base_endpoint_t *) ep,
+    };
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        fsbml_rdma_bind(ep, &ep->path[i]);
+    }
+    bml_ep->btl_pipeline_send_length = p->btl_rdma_pipeline_send_length;
+    bml_ep->btl_send_limit = p->btl_min_rdma_pipeline_size;
+}
+
+void fsbml_rdma_fini(void)
+{
+    for (operation_t *op = operations; NULL != op;) {
+        operation_t *next = op->next;
+        free(op);
+        op = next;
+    }
+    operations = NULL;
+}
