@@ -5,7 +5,7 @@
  */
 /* Proof before use, on fake BTLs: nothing goes over a path whose peer has not answered on it, and nothing is lost. */
 
-#include "fake.h"
+#include "fake_pml.h"
 
 enum { TAG = MCA_BTL_TAG_PML + 1 };
 

@@ -5,7 +5,7 @@
  */
 /* The pseudo BTL on fake BTLs: what the PML sees and what it never sees, and where each descriptor goes. */
 
-#include "fake.h"
+#include "fake_pml.h"
 
 enum { TAG = MCA_BTL_TAG_PML + 1 };
 
