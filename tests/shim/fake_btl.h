@@ -11,12 +11,13 @@
 #ifndef FSBML_TESTS_FAKE_BTL_H
 #define FSBML_TESTS_FAKE_BTL_H
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 
 #include "bml_fsbml_hooks.h"
 
-static int failures;
+static _Atomic int failures;
 #define CHECK(cond)                                                                                                    \
     do {                                                                                                               \
         if (!(cond)) {                                                                                                 \
@@ -27,7 +28,7 @@ static int failures;
 
 /* ------------------------------------------------------------------- the BTL */
 
-enum { FAKE_QUEUE = 256 };
+enum { FAKE_QUEUE = 4096, N_FAKES = 6, N_PEERS = 4 };
 
 typedef struct fake_des_t {
     mca_btl_base_descriptor_t super; /* first */
@@ -37,25 +38,54 @@ typedef struct fake_des_t {
 
 typedef struct fake_btl_t {
     mca_btl_base_module_t super; /* first */
+    pthread_mutex_t lock;        /* of the queue; zeros are a free one */
     struct {
         fake_des_t *des;
         mca_btl_base_tag_t tag;
+        int peer;
     } queue[FAKE_QUEUE];         /* given to btl_send, not completed */
     int n_queue;
     bool breaks_pipe;            /* closing a connection raises SIGPIPE */
-    int n_sent, n_sendi, n_alloc, n_free, n_wrong_owner;
-    size_t bytes;
-    bool refuses, keeps_flags;
+    _Atomic int n_sent, n_sendi, n_alloc, n_free, n_wrong_owner, n_refused;
+    _Atomic size_t bytes;
+    bool keeps_flags;
+    /* what it refuses; PROBE packets, too */
+    bool refuses;                /* to send, at once or not */
+    int error;                   /* what it says then, if not OMPI_ERR_OUT_OF_RESOURCE */
+    bool busy;                   /* it says so, and takes what it is given to send */
+    bool no_alloc, no_prepare;
+    unsigned chance;             /* of 256: to refuse anything that is not a probe */
+    bool shortens;               /* prepares less than it is asked for, by chance */
+    uint64_t random;             /* state of these chances; 0: none */
 } fake_btl_t;
+
+static inline uint64_t next_random(uint64_t *state)
+{
+    uint64_t x = *state; /* xorshift64 */
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return *state = x;
+}
+
+static inline bool fake_refuses(fake_btl_t *fake, bool always)
+{
+    const bool no = always || (0 != fake->chance && (next_random(&fake->random) >> 32 & 255) < fake->chance);
+    fake->n_refused += no;
+    return no;
+}
+
+static inline int fake_error(const fake_btl_t *fake)
+{
+    return 0 != fake->error ? fake->error : OMPI_ERR_OUT_OF_RESOURCE;
+}
 
 static mca_btl_base_component_t fake_component = {.btl_version = {MCA_BTL_DEFAULT_VERSION("fake")}};
 
-static mca_btl_base_descriptor_t *fake_alloc(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep,
-                                             uint8_t order, size_t size, uint32_t flags)
+static mca_btl_base_descriptor_t *fake_make(mca_btl_base_module_t *btl, uint8_t order, size_t size, uint32_t flags)
 {
     fake_btl_t *fake = (fake_btl_t *) btl;
     fake_des_t *des = calloc(1, sizeof(*des) + size);
-    (void) ep;
     des->owner = btl;
     des->segment[0].seg_addr.pval = des + 1;
     des->segment[0].seg_len = size;
@@ -68,17 +98,42 @@ static mca_btl_base_descriptor_t *fake_alloc(mca_btl_base_module_t *btl, struct 
     return &des->super;
 }
 
+static mca_btl_base_descriptor_t *fake_alloc(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep,
+                                             uint8_t order, size_t size, uint32_t flags)
+{
+    fake_btl_t *fake = (fake_btl_t *) btl;
+    (void) ep;
+    if (fake_refuses(fake, fake->no_alloc) || size > btl->btl_max_send_size) {
+        return NULL;
+    }
+    return fake_make(btl, order, size, flags);
+}
+
+/* Header in the descriptor, data where the user has it, as BTLs do that can send in place. */
 static mca_btl_base_descriptor_t *fake_prepare_src(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep,
                                                    struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
                                                    size_t *size, uint32_t flags)
 {
-    (void) convertor;
+    fake_btl_t *fake = (fake_btl_t *) btl;
+    (void) ep;
     if (reserve + *size > btl->btl_max_send_size) {
         *size = btl->btl_max_send_size - reserve;
     }
-    mca_btl_base_descriptor_t *des = fake_alloc(btl, ep, order, reserve + *size, flags);
-    des->des_segments[0].seg_len = reserve; /* header and data apart, as BTLs have it */
+    if (fake->shortens && *size > 1 && 0 == (next_random(&fake->random) >> 40 & 3)) {
+        *size = 1 + (next_random(&fake->random) >> 20) % *size;
+    }
+    if (fake_refuses(fake, fake->no_prepare)) {
+        return NULL;
+    }
+    mca_btl_base_descriptor_t *des = fake_make(btl, order, reserve + (NULL == convertor ? *size : 0), flags);
+    des->des_segments[0].seg_len = reserve;
     des->des_segments[1].seg_addr.pval = (char *) des->des_segments[0].seg_addr.pval + reserve;
+    if (NULL != convertor) {
+        struct iovec iov = {.iov_base = NULL, .iov_len = *size};
+        uint32_t n = 1;
+        (void) opal_convertor_pack(convertor, &iov, &n, size);
+        des->des_segments[1].seg_addr.pval = iov.iov_base;
+    }
     des->des_segments[1].seg_len = *size;
     des->des_segment_count = 2;
     return des;
@@ -93,22 +148,31 @@ static int fake_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
     return OPAL_SUCCESS;
 }
 
+static char fake_endpoint[N_FAKES][N_PEERS]; /* addresses only: [rail][peer] */
+static int fake_number(const mca_btl_base_module_t *btl);
+
 static int fake_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, mca_btl_base_descriptor_t *des,
                      mca_btl_base_tag_t tag)
 {
     fake_btl_t *fake = (fake_btl_t *) btl;
-    (void) ep;
     fake->n_wrong_owner += ((fake_des_t *) des)->owner != btl;
-    if (fake->refuses || FAKE_QUEUE == fake->n_queue) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
+    if (fake->refuses || (FSBML_TAG_PROBE != tag && fake_refuses(fake, false))) {
+        return fake_error(fake);
     }
-    fake->queue[fake->n_queue].des = (fake_des_t *) des;
-    fake->queue[fake->n_queue++].tag = tag;
-    if (FSBML_TAG_PROBE != tag) {
-        fake->n_sent++;
-        fake->bytes += fsbml_des_bytes(des);
+    const size_t bytes = fsbml_des_bytes(des);
+    pthread_mutex_lock(&fake->lock);
+    const bool room = fake->n_queue < FAKE_QUEUE;
+    if (room) {
+        fake->queue[fake->n_queue].des = (fake_des_t *) des;
+        fake->queue[fake->n_queue].peer = (int) ((char *) ep - fake_endpoint[fake_number(btl)]);
+        fake->queue[fake->n_queue++].tag = tag;
+        if (FSBML_TAG_PROBE != tag) {
+            fake->n_sent++;
+            fake->bytes += bytes;
+        }
     }
-    return OMPI_SUCCESS;
+    pthread_mutex_unlock(&fake->lock);
+    return !room ? OMPI_ERR_OUT_OF_RESOURCE : fake->busy ? OMPI_ERR_RESOURCE_BUSY : OMPI_SUCCESS;
 }
 
 static inline int fake_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, struct opal_convertor_t *convertor,
@@ -119,19 +183,16 @@ static inline int fake_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_end
     (void) convertor;
     (void) header;
     (void) tag;
-    if (fake->refuses) {
+    if (fake_refuses(fake, fake->refuses)) {
         if (NULL != descriptor) {
             *descriptor = fake_alloc(btl, ep, order, header_size + payload_size, flags);
         }
-        return OMPI_ERR_OUT_OF_RESOURCE;
+        return fake_error(fake);
     }
     fake->n_sendi++;
     fake->bytes += header_size + payload_size;
     return OMPI_SUCCESS;
 }
-
-static char fake_endpoint[FSBML_MAX_RAILS][2]; /* addresses only: [rail][peer] */
-static int fake_number(const mca_btl_base_module_t *btl);
 
 static int fake_del_procs(mca_btl_base_module_t *btl, size_t n, struct opal_proc_t **procs,
                           struct mca_btl_base_endpoint_t **eps)
@@ -148,10 +209,9 @@ static int fake_del_procs(mca_btl_base_module_t *btl, size_t n, struct opal_proc
 static int fake_add_procs(mca_btl_base_module_t *btl, size_t n, struct opal_proc_t **procs,
                           struct mca_btl_base_endpoint_t **eps, struct opal_bitmap_t *reachable)
 {
-    (void) procs;
     (void) reachable;
-    for (size_t i = 0; i < n; ++i) {
-        eps[i] = (struct mca_btl_base_endpoint_t *) &fake_endpoint[fake_number(btl)][0];
+    for (size_t i = 0; i < n; ++i) { /* ranks of peers count from 1 */
+        eps[i] = (struct mca_btl_base_endpoint_t *) &fake_endpoint[fake_number(btl)][procs[i]->proc_name.vpid - 1];
     }
     return OPAL_SUCCESS;
 }
@@ -159,6 +219,7 @@ static int fake_add_procs(mca_btl_base_module_t *btl, size_t n, struct opal_proc
 static void fake_construct(fake_btl_t *fake, size_t eager, size_t max_send, uint32_t exclusivity)
 {
     memset(fake, 0, sizeof(*fake));
+    fake->random = 1;
     fake->keeps_flags = true;
     fake->super.btl_component = &fake_component;
     fake->super.btl_eager_limit = eager;
@@ -176,16 +237,38 @@ static void fake_construct(fake_btl_t *fake, size_t eager, size_t max_send, uint
     fake->super.btl_send = fake_send;
 }
 
-/* Completes what was given first, as a BTL does: callback, then its own descriptors go back. */
-static void fake_complete(fake_btl_t *fake, int status)
+/* Takes the first of the queue that is, or is not, a probe; NULL if there is none. */
+static fake_des_t *fake_take(fake_btl_t *fake, bool probe, int *peer)
 {
-    fake_des_t *des = fake->queue[0].des;
+    fake_des_t *des = NULL;
+    pthread_mutex_lock(&fake->lock);
+    for (int i = 0; i < fake->n_queue && NULL == des; ++i) {
+        if (probe == (FSBML_TAG_PROBE == fake->queue[i].tag)) {
+            des = fake->queue[i].des;
+            *peer = fake->queue[i].peer;
+            memmove(&fake->queue[i], &fake->queue[i + 1], (size_t) (--fake->n_queue - i) * sizeof(fake->queue[0]));
+        }
+    }
+    pthread_mutex_unlock(&fake->lock);
+    return des;
+}
+
+/* Completes what was given first, as a BTL does: callback, then its own descriptors go back. False: nothing there. */
+static bool fake_complete(fake_btl_t *fake, int status)
+{
+    int to;
+    fake_des_t *des = fake_take(fake, false, &to);
+    if (NULL == des) {
+        return false;
+    }
     uint32_t flags = des->super.des_flags;
-    memmove(&fake->queue[0], &fake->queue[1], (size_t) --fake->n_queue * sizeof(fake->queue[0]));
-    des->super.des_cbfunc(&fake->super, (struct mca_btl_base_endpoint_t *) &fake_endpoint[0][0], &des->super, status);
+    des->super.des_cbfunc(&fake->super,
+                          (struct mca_btl_base_endpoint_t *) &fake_endpoint[fake_number(&fake->super)][to],
+                          &des->super, status);
     if (flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) {
         fake_free(&fake->super, &des->super);
     }
+    return true;
 }
 
 /* Brings a message to this process, as if it had come over this BTL. */
@@ -209,24 +292,20 @@ static void fake_deliver(fake_btl_t *fake, mca_btl_base_tag_t tag, void *data, s
 /* Completes all probes in the queue; answers the questions among them if asked to. Returns how many questions. */
 static int fake_answer(fake_btl_t *fake, bool answer)
 {
-    int questions = 0;
-    for (int i = 0; i < fake->n_queue;) {
-        if (FSBML_TAG_PROBE != fake->queue[i].tag) {
-            ++i;
-            continue;
-        }
-        fake_des_t *des = fake->queue[i].des;
+    int questions = 0, n, from;
+    pthread_mutex_lock(&fake->lock);
+    n = fake->n_queue; /* not those that come meanwhile */
+    pthread_mutex_unlock(&fake->lock);
+    for (fake_des_t *des; n-- > 0 && NULL != (des = fake_take(fake, true, &from));) {
         uint32_t word[8];
         memcpy(word, des->segment[0].seg_addr.pval, sizeof(word));
-        memmove(&fake->queue[i], &fake->queue[i + 1],
-                (size_t) (--fake->n_queue - i) * sizeof(fake->queue[0]));
         fake_free(&fake->super, &des->super);
         if (FSBML_PACKET_ASK == word[1]) {
             ++questions;
             if (answer) {
                 word[1] = FSBML_PACKET_ANSWER;
-                word[2] = 1; /* from the peer: job 1, rank 1 */
-                word[3] = 1;
+                word[2] = 1; /* of job 1 */
+                word[3] = (uint32_t) from + 1;
                 fake_deliver(fake, FSBML_TAG_PROBE, word, sizeof(word));
             }
         }
@@ -234,7 +313,6 @@ static int fake_answer(fake_btl_t *fake, bool answer)
     return questions;
 }
 
-enum { N_FAKES = 3 };
 static fake_btl_t fake[N_FAKES];
 
 static int fake_number(const mca_btl_base_module_t *btl)

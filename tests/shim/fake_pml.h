@@ -18,24 +18,27 @@
 
 /* ------------------------------------------- Open MPI without a running job */
 
-static ompi_proc_t *peer;
+static ompi_proc_t *peers[N_PEERS];
+#define peer peers[0] /* the one that most tests have */
 static bool peer_has_fsbml = true;
 
 opal_proc_t *ompi_proc_for_name(const opal_process_name_t name)
 {
-    return (1 == name.jobid && 1 == name.vpid) ? &peer->super : NULL;
+    return (1 == name.jobid && 1 <= name.vpid && name.vpid <= N_PEERS && NULL != peers[name.vpid - 1])
+               ? &peers[name.vpid - 1]->super
+               : NULL;
 }
 
-/* The processes that Open MPI knows: the peer, if a test says so. */
+/* The processes that Open MPI knows: the peers, if a test says so. */
 static size_t known_procs;
 
 ompi_proc_t **ompi_proc_all(size_t *n)
 {
-    ompi_proc_t **all = calloc(1, sizeof(*all));
-    all[0] = peer;
+    ompi_proc_t **all = calloc(N_PEERS, sizeof(*all));
     *n = known_procs;
-    if (known_procs > 0) {
-        OBJ_RETAIN(peer);
+    for (size_t i = 0; i < known_procs; ++i) {
+        all[i] = peers[i];
+        OBJ_RETAIN(peers[i]);
     }
     return all;
 }
@@ -69,7 +72,7 @@ int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mo
     return n > 0 ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-static opal_progress_callback_t progress_fn;
+static _Atomic(opal_progress_callback_t) progress_fn;
 
 int opal_progress_register(opal_progress_callback_t fn)
 {
@@ -79,30 +82,45 @@ int opal_progress_register(opal_progress_callback_t fn)
 
 int opal_progress_unregister(opal_progress_callback_t fn)
 {
-    progress_fn = fn == progress_fn ? NULL : progress_fn;
+    opal_progress_callback_t mine = fn;
+    (void) atomic_compare_exchange_strong(&progress_fn, &mine, NULL);
     return OPAL_SUCCESS;
 }
 
 /* Time passes only when a test says so: the shim's one clock is this one. */
-static uint64_t virtual_ns = 1000000000u;
+static _Atomic uint64_t virtual_ns = 1000000000u;
 
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
+    const uint64_t now = virtual_ns;
     (void) id;
-    ts->tv_sec = (time_t) (virtual_ns / 1000000000u);
-    ts->tv_nsec = (long) (virtual_ns % 1000000000u);
+    ts->tv_sec = (time_t) (now / 1000000000u);
+    ts->tv_nsec = (long) (now % 1000000000u);
     return 0;
 }
 
 static inline void pass_time(unsigned ms)
 {
     virtual_ns += (uint64_t) ms * 1000000u;
-    if (NULL != progress_fn) {
-        (void) progress_fn();
+    opal_progress_callback_t fn = progress_fn;
+    if (NULL != fn) {
+        (void) fn();
     }
 }
 
 static mca_btl_base_selected_module_t *selected[N_FAKES];
+
+static uint32_t n_peers;
+
+/* Not constructed: that would enter it into the table of a running job. Only its reference count is used. */
+static void world_add_peer(void)
+{
+    ompi_proc_t *p = peers[n_peers++] = calloc(1, sizeof(*p));
+    ((opal_object_t *) p)->obj_class = OBJ_CLASS(opal_object_t);
+    ((opal_object_t *) p)->obj_reference_count = 1;
+    p->super.proc_name.jobid = 1;
+    p->super.proc_name.vpid = n_peers;
+}
 
 /* Fresh rails from the first n fakes (constructed by the caller), and the module behind them. */
 static void world_up(int n)
@@ -122,18 +140,14 @@ static void world_up(int n)
     }
     mca_bml = mca_bml_fsbml.super;
     peer_has_fsbml = true;
-    /* Not constructed: that would enter it into the table of a running job. Only its reference count is used. */
-    peer = calloc(1, sizeof(*peer));
-    ((opal_object_t *) peer)->obj_class = OBJ_CLASS(opal_object_t);
-    ((opal_object_t *) peer)->obj_reference_count = 1;
-    peer->super.proc_name.jobid = peer->super.proc_name.vpid = 1;
+    n_peers = 0;
+    world_add_peer();
     ompi_proc_local_proc = peer;
 }
 
 static void world_down(int n)
 {
-    ompi_proc_t *procs[1] = {peer};
-    CHECK(OMPI_SUCCESS == mca_bml.bml_del_procs(1, procs));
+    CHECK(OMPI_SUCCESS == mca_bml.bml_del_procs(n_peers, peers));
     for (int i = 0; i < n; ++i) {
         (void) fake_answer(&fake[i], false);
         CHECK(0 == fake[i].n_queue);
@@ -142,10 +156,21 @@ static void world_down(int n)
         opal_list_remove_item(&mca_btl_base_modules_initialized, &selected[i]->super);
         OBJ_RELEASE(selected[i]);
     }
-    CHECK(1 == ((opal_object_t *) peer)->obj_reference_count);
-    free(peer);
+    for (uint32_t p = 0; p < n_peers; ++p) {
+        CHECK(1 == ((opal_object_t *) peers[p])->obj_reference_count);
+        free(peers[p]);
+        peers[p] = NULL;
+    }
     fsbml_proof_fini();
     fsbml_rails_teardown();
+}
+
+/* The shim sends all of its packets; each is answered. */
+static inline void all_answer(int n)
+{
+    for (int i = 0; i < n; ++i) {
+        CHECK((int) n_peers == fake_answer(&fake[i], true));
+    }
 }
 
 static inline mca_bml_base_endpoint_t *peer_up(void)
@@ -189,7 +214,7 @@ static int pml_send(mca_bml_base_btl_t *bml_btl, size_t bytes, mca_btl_base_tag_
     des->des_cbfunc = pml_completion;
     des->des_cbdata = &done;
     int rc = mca_bml_base_send(bml_btl, des, tag);
-    if (rc < 0) {
+    if (rc < 0) { /* refused, as it was: freed and made anew for another try, as ob1 does */
         CHECK(pml_completion == des->des_cbfunc);
         mca_bml_base_free(bml_btl, des);
     }

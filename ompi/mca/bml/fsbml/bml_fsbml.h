@@ -259,6 +259,9 @@ void fsbml_proof_watch(mca_bml_fsbml_endpoint_t *ep);
 /** Keeps a descriptor until a path is live. */
 int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
                    mca_btl_base_tag_t tag);
+/** A copy of an unsent message that another rail can send, NULL if that rail has no descriptor: a descriptor works only
+ * with the BTL that made it. */
+mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *to);
 /** Sends what is held, if a path is live. */
 void fsbml_held_release(mca_bml_fsbml_endpoint_t *ep);
 /** Completes all of it with an error. */
@@ -310,9 +313,31 @@ mca_btl_base_completion_fn_t fsbml_completion_unwrap(mca_btl_base_completion_fn_
 
 /* bml_fsbml_btl.c: the pseudo BTL's functions */
 void fsbml_btl_construct(mca_bml_fsbml_group_t *group);
-/** Gives a descriptor to a rail at last. */
+/** Gives a descriptor to this rail and no other. Negative: refused, and as it was; else the rail has it. */
 int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
                       mca_btl_base_tag_t tag);
+
+/** The rails to choose from. */
+static inline uint32_t fsbml_candidates(mca_bml_fsbml_endpoint_t *ep)
+{
+    uint32_t rails = atomic_load_explicit(&ep->live, memory_order_relaxed);
+    if (OPAL_UNLIKELY(0 == rails)) {
+        /* Nothing is proved yet. What is sent now is held, so its rail need only be possible. */
+        rails = atomic_load_explicit(&ep->possible, memory_order_relaxed);
+    }
+    return rails;
+}
+
+/* bml_fsbml_refused.c: what a rail refuses, offered to the others */
+/** btl_alloc, btl_prepare_src of the best rail but `tried`, and so on; NULL if none has a descriptor. */
+mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uint32_t tried, uint8_t order, size_t size,
+                                               uint32_t flags);
+mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, uint32_t tried,
+                                                 struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
+                                                 size_t *size, uint32_t flags);
+/** `refused` did not take the descriptor, for the reason rc. Negative: nobody did, and it is as it was. */
+int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refused, mca_btl_base_descriptor_t *des,
+                       mca_btl_base_tag_t tag, int rc);
 
 /* bml_fsbml_rdma.c: put and get over all rails */
 /** Chooses the group's rails for RDMA and fills in what its pseudo BTL advertises of them. */

@@ -4,20 +4,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /* The pseudo BTL: what the PML sees in place of the rails. It picks a rail when a descriptor is made (a descriptor works
- * only with the BTL that made it) and charges it when the descriptor is sent. */
+ * only with the BTL that made it) and charges it when the descriptor is sent. What a rail refuses goes to the next best;
+ * the PML, which would queue it, meets a refusal only if no rail takes it. */
 
 #include "bml_fsbml_hooks.h"
-
-/* The rails to choose from. */
-static inline uint32_t candidates(mca_bml_fsbml_endpoint_t *ep)
-{
-    uint32_t rails = atomic_load_explicit(&ep->live, memory_order_relaxed);
-    if (OPAL_UNLIKELY(0 == rails)) {
-        /* Nothing is proved yet. What is sent now is held, so its rail need only be possible. */
-        rails = atomic_load_explicit(&ep->possible, memory_order_relaxed);
-    }
-    return rails;
-}
 
 static inline bool is_choice(uint32_t rails)
 {
@@ -36,7 +26,7 @@ static inline mca_bml_fsbml_path_t *choose_at(mca_bml_fsbml_endpoint_t *ep, uint
 /* Cost of a choice on a peer's single path is one comparison: the clock is read only where there is a choice. */
 static inline mca_bml_fsbml_path_t *choose(mca_bml_fsbml_endpoint_t *ep, size_t bytes)
 {
-    const uint32_t rails = candidates(ep);
+    const uint32_t rails = fsbml_candidates(ep);
     return choose_at(ep, rails, is_choice(rails) ? fsbml_now_ns() : 0, bytes);
 }
 
@@ -44,14 +34,16 @@ static mca_btl_base_descriptor_t *pseudo_alloc(mca_btl_base_module_t *btl, struc
                                                uint8_t order, size_t size, uint32_t flags)
 {
     (void) btl;
-    mca_bml_fsbml_path_t *path = choose((mca_bml_fsbml_endpoint_t *) endpoint, size);
+    mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
+    mca_bml_fsbml_path_t *path = choose(ep, size);
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_descriptor_t *des = real->btl_alloc(real, path->super.btl_endpoint, order, size,
                                                      flags | fsbml_des_tag(path->rail));
     if (OPAL_LIKELY(NULL != des)) {
         fsbml_hooks_bind(des, path);
+        return des;
     }
-    return des;
+    return fsbml_refused_alloc(ep, path->rail, order, size, flags);
 }
 
 static mca_btl_base_descriptor_t *pseudo_prepare_src(mca_btl_base_module_t *btl,
@@ -60,14 +52,18 @@ static mca_btl_base_descriptor_t *pseudo_prepare_src(mca_btl_base_module_t *btl,
                                                      size_t *size, uint32_t flags)
 {
     (void) btl;
-    mca_bml_fsbml_path_t *path = choose((mca_bml_fsbml_endpoint_t *) endpoint, reserve + *size);
+    mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
+    const size_t wanted = *size;
+    mca_bml_fsbml_path_t *path = choose(ep, reserve + wanted);
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_descriptor_t *des = real->btl_prepare_src(real, path->super.btl_endpoint, convertor, order, reserve,
                                                            size, flags | fsbml_des_tag(path->rail));
     if (OPAL_LIKELY(NULL != des)) {
         fsbml_hooks_bind(des, path);
+        return des;
     }
-    return des;
+    *size = wanted; /* a BTL that refuses may have shortened it already */
+    return fsbml_refused_prepare(ep, path->rail, convertor, order, reserve, size, flags);
 }
 
 static int pseudo_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
@@ -81,8 +77,9 @@ static int pseudo_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *de
     return real->btl_free(real, des);
 }
 
-int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
-                      mca_btl_base_tag_t tag)
+/* `elsewhere` is a constant wherever this is inlined. */
+static inline int send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
+                          mca_btl_base_tag_t tag, bool elsewhere)
 {
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_completion_fn_t fn = des->des_cbfunc;
@@ -95,10 +92,17 @@ int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, 
     int rc = real->btl_send(real, path->super.btl_endpoint, des, tag);
     if (OPAL_LIKELY(rc >= 0 || OMPI_ERR_RESOURCE_BUSY == rc)) {
         fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, fsbml_now_ns(), bytes);
-    } else {
-        des->des_cbfunc = fn;
+        /* Busy, but taken: where ob1 asks for the status itself, it would send that a second time. */
+        return OPAL_LIKELY(rc >= 0) ? rc : OMPI_SUCCESS;
     }
-    return rc;
+    des->des_cbfunc = fn;
+    return elsewhere ? fsbml_refused_send(ep, path, des, tag, rc) : rc;
+}
+
+int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
+                      mca_btl_base_tag_t tag)
+{
+    return send_on(ep, path, des, tag, false);
 }
 
 static int pseudo_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -110,7 +114,7 @@ static int pseudo_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
     if (OPAL_UNLIKELY(0 == (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail)))) {
         return fsbml_held_add(ep, des, path->rail, tag);
     }
-    return fsbml_btl_send_on(ep, path, des, tag);
+    return send_on(ep, path, des, tag, true);
 }
 
 static void nothing_to_complete(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -143,8 +147,84 @@ static int send_copied(const mca_bml_fsbml_path_t *path, struct opal_convertor_t
     const uint32_t flags = des->des_flags;
     des->des_flags |= MCA_BTL_DES_FLAGS_BTL_OWNERSHIP;
     int rc = real->btl_send(real, path->super.btl_endpoint, des, tag);
-    if (OPAL_UNLIKELY(rc < 0 && OMPI_ERR_RESOURCE_BUSY != rc)) {
-        des->des_flags = flags;
+    if (OPAL_LIKELY(rc >= 0 || OMPI_ERR_RESOURCE_BUSY == rc)) {
+        return OMPI_SUCCESS;
+    }
+    des->des_flags = flags;
+    return rc;
+}
+
+/* An immediate send by one rail. OMPI_SUCCESS: sent. Else *des is a descriptor of that rail, or NULL; a BTL's own sendi
+ * makes one only if `wanted`. RESOURCE_BUSY from a sendi is a refusal, not from a send (btl.h). */
+static inline int sendi_on(const mca_bml_fsbml_path_t *path, bool live, struct opal_convertor_t *convertor,
+                           void *header, size_t header_size, size_t payload_size, uint8_t order, uint32_t flags,
+                           mca_btl_base_tag_t tag, bool wanted, mca_btl_base_descriptor_t **des)
+{
+    mca_btl_base_module_t *real = path->super.btl;
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+    *des = NULL;
+    flags |= fsbml_des_tag(path->rail);
+    if (NULL != real->btl_sendi && live) {
+        return real->btl_sendi(real, path->super.btl_endpoint, convertor, header, header_size, payload_size, order,
+                               flags, tag, wanted ? des : NULL);
+    }
+    if (live || wanted) {
+        *des = real->btl_alloc(real, path->super.btl_endpoint, order, header_size + payload_size, flags);
+        if (NULL != *des && live) {
+            rc = send_copied(path, convertor, header, header_size, payload_size, *des, tag);
+        }
+    }
+    return rc;
+}
+
+static inline bool is_live(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path)
+{
+    return 0 != (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail));
+}
+
+/* The chosen rail did not send it: the others are asked, the next best first. If none sends it, the PML gets the first
+ * descriptor that there was, as from any BTL that could not send at once. */
+static __attribute__((noinline)) int
+sendi_elsewhere(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, struct opal_convertor_t *convertor,
+                void *header, size_t header_size, size_t payload_size, uint8_t order, uint32_t flags,
+                mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor, mca_btl_base_descriptor_t *des, int rc)
+{
+    const size_t bytes = header_size + payload_size;
+    mca_bml_fsbml_path_t *owner = path; /* of `kept` */
+    mca_btl_base_descriptor_t *kept = NULL;
+    for (uint32_t rails = fsbml_candidates(ep);;) {
+        size_t start = 0;
+        if (payload_size > 0) {
+            (void) opal_convertor_set_position(convertor, &start); /* what refused may have packed some of it */
+        }
+        if (NULL == kept && NULL != descriptor) {
+            kept = des;
+            owner = path;
+        } else if (NULL != des) {
+            path->super.btl->btl_free(path->super.btl, des);
+        }
+        rails &= ~fsbml_bit(path->rail);
+        if (0 == rails || (!is_live(ep, path) && NULL != kept)) {
+            break;
+        }
+        const uint64_t now = fsbml_now_ns();
+        path = choose_at(ep, rails, now, bytes);
+        rc = sendi_on(path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags, tag,
+                      NULL != descriptor && NULL == kept, &des);
+        if (OMPI_SUCCESS == rc) {
+            fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, now, bytes);
+            if (NULL != kept) {
+                owner->super.btl->btl_free(owner->super.btl, kept);
+                kept = NULL;
+            }
+            break;
+        }
+    }
+    if (NULL != descriptor) {
+        *descriptor = kept;
+        if (NULL != kept) {
+            fsbml_hooks_bind(kept, owner);
+        }
     }
     return rc;
 }
@@ -157,35 +237,17 @@ static int pseudo_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     const size_t bytes = header_size + payload_size;
     const uint64_t now = fsbml_now_ns();
-    mca_bml_fsbml_path_t *path = choose_at(ep, candidates(ep), now, bytes);
-    const bool live = 0 != (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail));
-    mca_btl_base_module_t *real = path->super.btl;
-    mca_btl_base_descriptor_t *des = NULL;
-    int rc = OMPI_ERR_OUT_OF_RESOURCE;
-
-    flags |= fsbml_des_tag(path->rail);
-    if (NULL != real->btl_sendi && live) {
-        rc = real->btl_sendi(real, path->super.btl_endpoint, convertor, header, header_size, payload_size, order, flags,
-                             tag, NULL != descriptor ? &des : NULL);
-    } else if (live || NULL != descriptor) {
-        des = real->btl_alloc(real, path->super.btl_endpoint, order, bytes, flags);
-        if (NULL != des && live) {
-            rc = send_copied(path, convertor, header, header_size, payload_size, des, tag);
-        }
+    mca_bml_fsbml_path_t *path = choose_at(ep, fsbml_candidates(ep), now, bytes);
+    mca_btl_base_descriptor_t *des;
+    int rc = sendi_on(path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags, tag,
+                      NULL != descriptor, &des);
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
+        return sendi_elsewhere(ep, path, convertor, header, header_size, payload_size, order, flags, tag, descriptor,
+                               des, rc);
     }
-    if (OPAL_LIKELY(rc >= 0 || OMPI_ERR_RESOURCE_BUSY == rc)) {
-        fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, now, bytes);
-        des = NULL; /* the BTL's by now */
-        rc = OMPI_SUCCESS;
-    }
-    /* Not sent: the caller gets a descriptor of that rail, as from any BTL that could not send at once. */
+    fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, now, bytes);
     if (NULL != descriptor) {
-        *descriptor = des;
-        if (NULL != des) {
-            fsbml_hooks_bind(des, path);
-        }
-    } else if (OPAL_UNLIKELY(NULL != des)) {
-        real->btl_free(real, des);
+        *descriptor = NULL; /* the BTL's by now */
     }
     return rc;
 }

@@ -28,29 +28,26 @@ int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des,
     return OMPI_SUCCESS;
 }
 
-/* Gives the PML's message to another rail: a descriptor works only with the BTL that made it. */
-static mca_btl_base_descriptor_t *move(mca_btl_base_descriptor_t *des, const mca_bml_fsbml_path_t *from,
-                                       mca_bml_fsbml_path_t *to)
+mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *to)
 {
-    mca_btl_base_module_t *old = from->super.btl, *btl = to->super.btl;
+    mca_btl_base_module_t *btl = to->super.btl;
     size_t bytes = fsbml_des_bytes(des), at = 0;
-    mca_btl_base_descriptor_t *moved
+    mca_btl_base_descriptor_t *copy
         = btl->btl_alloc(btl, to->super.btl_endpoint, MCA_BTL_NO_ORDER, bytes,
                          (des->des_flags & ~FSBML_DES_MASK) | fsbml_des_tag(to->rail));
-    if (NULL == moved) {
+    if (NULL == copy) {
         return NULL;
     }
     for (size_t i = 0; i < des->des_segment_count; ++i) {
-        memcpy((char *) moved->des_segments[0].seg_addr.pval + at, des->des_segments[i].seg_addr.pval,
+        memcpy((char *) copy->des_segments[0].seg_addr.pval + at, des->des_segments[i].seg_addr.pval,
                des->des_segments[i].seg_len);
         at += des->des_segments[i].seg_len;
     }
-    moved->des_cbfunc = des->des_cbfunc;
-    moved->des_cbdata = des->des_cbdata;
-    moved->des_context = des->des_context;
-    fsbml_hooks_bind(moved, to);
-    old->btl_free(old, des);
-    return moved;
+    copy->des_cbfunc = des->des_cbfunc;
+    copy->des_cbdata = des->des_cbdata;
+    copy->des_context = des->des_context;
+    fsbml_hooks_bind(copy, to);
+    return copy;
 }
 
 static void fail(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held)
@@ -67,33 +64,42 @@ static void fail(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held)
     }
 }
 
-/* Returns false if it must be tried again later. */
-static bool send_held(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, uint32_t live)
+/* Gives a held message to another rail. */
+static bool move(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, mca_bml_fsbml_path_t *to)
 {
-    mca_bml_fsbml_path_t *path = fsbml_path(ep, held->rail);
-    if (0 == (live & fsbml_bit(held->rail))) {
-        int rail = fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), fsbml_des_bytes(held->des), live);
-        mca_bml_fsbml_path_t *to = fsbml_path(ep, (uint32_t) rail);
-        mca_btl_base_descriptor_t *moved = move(held->des, path, to);
-        if (NULL == moved) {
-            return false;
-        }
-        held->des = moved;
-        held->rail = to->rail;
-        path = to;
-    }
-    mca_btl_base_descriptor_t *des = held->des;
-    uint32_t flags = des->des_flags;
-    mca_btl_base_completion_fn_t fn = des->des_cbfunc;
-    /* The PML was told that the completion will come: it must, also where the BTL could do without. */
-    des->des_flags |= MCA_BTL_DES_SEND_ALWAYS_CALLBACK;
-    int rc = fsbml_btl_send_on(ep, path, des, held->tag);
-    if (rc < 0 && OMPI_ERR_RESOURCE_BUSY != rc) {
-        des->des_flags = flags;
-        des->des_cbfunc = fn;
+    mca_btl_base_module_t *old = fsbml_path(ep, held->rail)->super.btl;
+    mca_btl_base_descriptor_t *copy = fsbml_held_copy(held->des, to);
+    if (NULL == copy) {
         return false;
     }
+    old->btl_free(old, held->des);
+    held->des = copy;
+    held->rail = to->rail;
     return true;
+}
+
+/* Returns false if it must be tried again later: no rail takes it now. */
+static bool send_held(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, uint32_t live)
+{
+    while (0 != live) {
+        if (0 == (live & fsbml_bit(held->rail))) {
+            int rail = fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), fsbml_des_bytes(held->des), live);
+            if (!move(ep, held, fsbml_path(ep, (uint32_t) rail))) {
+                live &= ~fsbml_bit((uint32_t) rail);
+                continue;
+            }
+        }
+        mca_btl_base_descriptor_t *des = held->des;
+        uint32_t flags = des->des_flags;
+        /* The PML was told that the completion will come: it must, also where the BTL could do without. */
+        des->des_flags |= MCA_BTL_DES_SEND_ALWAYS_CALLBACK;
+        if (fsbml_btl_send_on(ep, fsbml_path(ep, held->rail), des, held->tag) >= 0) {
+            return true;
+        }
+        des->des_flags = flags;
+        live &= ~fsbml_bit(held->rail);
+    }
+    return false;
 }
 
 static mca_bml_fsbml_held_t *take_held(mca_bml_fsbml_endpoint_t *ep)

@@ -40,6 +40,7 @@ fsbml_shim_sources = \
 	bml_fsbml_rails.c \
 	bml_fsbml_rdma.c \
 	bml_fsbml_recv.c \
+	bml_fsbml_refused.c \
 	bml_fsbml_table.c
 
 # One of the two, by what the headers offer (configure.m4).
