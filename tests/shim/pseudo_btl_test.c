@@ -231,52 +231,6 @@ static void rdma_lists_hold_real_btls(void)
     world_down(2);
 }
 
-/* del_proc_btl takes a rail out, add_btl brings it back after it is proved again. */
-static void a_rail_can_leave_and_return(void)
-{
-    two_rails();
-    world_up(2);
-    mca_bml_base_btl_t *bml_btl = eager(peer_up());
-    all_answer(2);
-    CHECK(OMPI_SUCCESS == mca_bml.bml_del_proc_btl(peer, &fake[0].super));
-    CHECK(0 <= pml_send(bml_btl, 100, TAG));
-    CHECK(0 == fake[0].n_sent && 1 == fake[1].n_sent);
-    fake_complete(&fake[1], OPAL_SUCCESS);
-    fsbml_proof_start_path(fsbml_endpoint_of_proc(peer), &fsbml_endpoint_of_proc(peer)->path[0]);
-    CHECK(0 <= pml_send(bml_btl, 100, TAG));
-    CHECK(2 == fake[1].n_sent);
-    CHECK(1 == fake_answer(&fake[0], true));
-    CHECK(0 <= pml_send(bml_btl, 100, TAG));
-    CHECK(1 == fake[0].n_sent);
-    fake_complete(&fake[0], OPAL_SUCCESS);
-    fake_complete(&fake[1], OPAL_SUCCESS);
-    world_down(2);
-}
-
-/* The BML's own del_btl and add_btl: for all peers, and again after it was the last that could go. */
-static void a_btl_can_be_deleted_and_added(void)
-{
-    two_rails();
-    world_up(2);
-    mca_bml_base_btl_t *bml_btl = eager(peer_up());
-    all_answer(2);
-    known_procs = 1;
-    CHECK(OMPI_SUCCESS == mca_bml.bml_del_btl(&fake[0].super));
-    CHECK(1 == mca_bml_fsbml.n_btls && 0 == strcmp(mca_bml_fsbml.btl_key[0], "fake#1"));
-    CHECK(OMPI_SUCCESS != mca_bml.bml_del_btl(&fake[1].super)); /* the last one stays */
-    CHECK(0 <= pml_send(bml_btl, 100, TAG));
-    CHECK(1 == fake[1].n_sent);
-    CHECK(OMPI_SUCCESS == mca_bml.bml_add_btl(&fake[0].super));
-    CHECK(2 == mca_bml_fsbml.n_btls && 0 == strcmp(mca_bml_fsbml.btl_key[1], "fake#0"));
-    CHECK(1 == fake_answer(&fake[0], true));
-    CHECK(0 <= pml_send(bml_btl, 100, TAG));
-    CHECK(1 == fake[0].n_sent);
-    fake_complete(&fake[0], OPAL_SUCCESS);
-    fake_complete(&fake[1], OPAL_SUCCESS);
-    known_procs = 0;
-    world_down(2);
-}
-
 int main(void)
 {
     static void (*const test[])(void) = {
@@ -289,8 +243,6 @@ int main(void)
         a_goodbye_to_nobody_is_survived,
         receive_callbacks_name_the_pseudo_btl,
         rdma_lists_hold_real_btls,
-        a_rail_can_leave_and_return,
-        a_btl_can_be_deleted_and_added,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -32,19 +32,49 @@ void fsbml_progress_start(mca_btl_base_module_t *btl, bool in_use)
     }
 }
 
-static void stop_progress(const mca_btl_base_module_t *btl)
+/* -------------------------------------------------------------------- BTLs */
+
+/* What del_btl and add_btl change while messages are under way, and what they leave:
+ *
+ * - A rail leaves all masks at once, so that nothing new takes it. What was given to it is its BTL's to deliver: the BTL's
+ *   progress function runs on, its receive callbacks stay, and so does the path, to which unsent descriptors lead. Those
+ *   are held when they are sent, and copied to a live rail.
+ * - ob1 may have made descriptors by the present limits which are still to be sent, or moved to any other rail, also one
+ *   that comes back. Limits may therefore never exceed what each rail of the group can do, removed or not: eager limit,
+ *   largest fragment and flags stay. They are the least of the group's, so a removal could only have raised them.
+ * - The quantum is a matter of speed alone. ob1 asks for it before each fragment, and a receiver takes fragments of any
+ *   size, so it follows the rails that are left. */
+
+static mca_bml_fsbml_path_t *path_of(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl)
 {
-    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
-    for (size_t i = 0; i < m->n_progress; ++i) {
-        if (NULL != btl->btl_component->btl_progress && btl->btl_component->btl_progress == m->progress[i]) {
-            opal_progress_unregister(m->progress[i]);
-            m->progress[i] = m->progress[--m->n_progress];
-            return;
+    for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
+        if (ep->path[i].super.btl == btl) {
+            return &ep->path[i];
         }
     }
+    return NULL;
 }
 
-/* -------------------------------------------------------------------- BTLs */
+/* The lists of a peer whose BTLs the PML sees. One BTL must stay: ob1 takes the next of a list without looking whether
+ * there is any. */
+static int remove_plain(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_btl_base_module_t *btl)
+{
+    if (1 == mca_bml_base_btl_array_get_size(&bml_ep->btl_send)
+        && btl == mca_bml_base_btl_array_get_index(&bml_ep->btl_send, 0)->btl) {
+        char *peer = fsbml_proc_host(proc);
+        opal_show_help(FSBML_HELP, "only btl to a process", true,
+                       btl->btl_component->btl_version.mca_component_name, fsbml_node_name(),
+                       OMPI_NAME_PRINT(&proc->super.proc_name), peer);
+        free(peer);
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    mca_bml_base_btl_array_remove(&bml_ep->btl_send, btl);
+    mca_bml_base_btl_array_remove(&bml_ep->btl_eager, btl);
+    if (0 == mca_bml_base_btl_array_get_size(&bml_ep->btl_eager)) { /* it had the least latency: another has now */
+        *mca_bml_base_btl_array_insert(&bml_ep->btl_eager) = *mca_bml_base_btl_array_get_index(&bml_ep->btl_send, 0);
+    }
+    return OMPI_SUCCESS;
+}
 
 static int del_proc_btl(struct ompi_proc_t *proc, struct mca_btl_base_module_t *btl)
 {
@@ -53,15 +83,18 @@ static int del_proc_btl(struct ompi_proc_t *proc, struct mca_btl_base_module_t *
         return OMPI_SUCCESS;
     }
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
-    int rail = fsbml_rail_of(btl);
-    if (NULL != ep && rail >= 0) {
-        fsbml_endpoint_remove_path(ep, (uint32_t) rail);
+    mca_bml_fsbml_path_t *path = path_of(ep, btl);
+    int rc = OMPI_SUCCESS;
+    if (NULL != path) {
+        fsbml_path_remove(ep, path); /* the pseudo BTL's entry stays in the lists: it stands for the rails that are left */
         fsbml_held_release(ep);
+    } else if (NULL == ep) {
+        rc = remove_plain(proc, bml_ep, btl);
     }
-    mca_bml_base_btl_array_remove(&bml_ep->btl_eager, btl);
-    mca_bml_base_btl_array_remove(&bml_ep->btl_send, btl);
-    mca_bml_base_btl_array_remove(&bml_ep->btl_rdma, btl);
-    return OMPI_SUCCESS;
+    if (OMPI_SUCCESS == rc) {
+        mca_bml_base_btl_array_remove(&bml_ep->btl_rdma, btl);
+    }
+    return rc;
 }
 
 /* Does one thing for all processes that Open MPI knows. */
@@ -74,6 +107,17 @@ static void for_all_procs(void (*fn)(ompi_proc_t *, mca_btl_base_module_t *), mc
         OBJ_RELEASE(procs[p]);
     }
     free(procs);
+}
+
+static void note_rail(const mca_btl_base_module_t *btl, bool gone)
+{
+    const int rail = fsbml_rail_of(btl);
+    if (rail >= 0) {
+        mca_bml_fsbml_group_t *group = mca_bml_fsbml.rail[rail].group;
+        const uint32_t bit = fsbml_bit((uint32_t) rail);
+        (void) (gone ? atomic_fetch_or(&group->gone, bit) : atomic_fetch_and(&group->gone, ~bit));
+        fsbml_rails_apply_quantum();
+    }
 }
 
 static void forget_btl(ompi_proc_t *proc, mca_btl_base_module_t *btl)
@@ -96,14 +140,8 @@ static int del_btl(struct mca_btl_base_module_t *btl)
                        fsbml_node_name());
         return OMPI_ERR_NOT_AVAILABLE;
     }
-    bool shared = false;
-    for (size_t i = 0; i < m->n_btls; ++i) {
-        shared = shared || (i != at && m->btls[i]->btl_component == btl->btl_component);
-    }
-    if (!shared) {
-        stop_progress(btl); /* a component has one progress function for all of its modules */
-    }
     for_all_procs(forget_btl, btl);
+    note_rail(btl, true);
     memmove(&m->btls[at], &m->btls[at + 1], (m->n_btls - at - 1) * sizeof(m->btls[0]));
     memmove(&m->btl_key[at], &m->btl_key[at + 1], (m->n_keys - at - 1) * sizeof(m->btl_key[0]));
     m->n_btls--;
@@ -119,12 +157,7 @@ static void revive_btl(ompi_proc_t *proc, mca_btl_base_module_t *btl)
     if (NULL == ep || rail < 0 || mca_bml_fsbml.rail[rail].group != ep->group) {
         return;
     }
-    mca_bml_fsbml_path_t *path = NULL;
-    for (uint32_t i = 0; i < ep->n_paths; ++i) {
-        if (ep->path[i].super.btl == btl) {
-            path = &ep->path[i];
-        }
-    }
+    mca_bml_fsbml_path_t *path = path_of(ep, btl);
     if (NULL == path) {
         mca_bml_base_btl_t entry = {.btl = btl, .btl_flags = fsbml_btl_flags(btl)};
         if (OPAL_SUCCESS != btl->btl_add_procs(btl, 1, (opal_proc_t **) &proc, &entry.btl_endpoint, NULL)
@@ -132,8 +165,10 @@ static void revive_btl(ompi_proc_t *proc, mca_btl_base_module_t *btl)
             return;
         }
         path = &ep->path[ep->n_paths - 1];
+    } else if (0 != (atomic_load(&ep->possible) & fsbml_bit(path->rail))) {
+        return; /* in use, or being proved */
     }
-    fsbml_proof_start_path(ep, path);
+    fsbml_proof_return(ep, path);
 }
 
 static int add_btl(struct mca_btl_base_module_t *btl)
@@ -141,6 +176,7 @@ static int add_btl(struct mca_btl_base_module_t *btl)
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
     for (size_t i = 0; i < m->n_btls; ++i) {
         if (m->btls[i] == btl) {
+            for_all_procs(revive_btl, btl); /* single peers may have lost it */
             return OMPI_SUCCESS;
         }
     }
@@ -160,6 +196,7 @@ static int add_btl(struct mca_btl_base_module_t *btl)
     m->n_btls++;
     m->n_keys++;
     fsbml_progress_start(btl, true);
+    note_rail(btl, false);
     for_all_procs(revive_btl, btl);
     return OMPI_SUCCESS;
 }

@@ -88,6 +88,7 @@ typedef struct mca_bml_fsbml_rail_t {
 struct mca_bml_fsbml_group_t {
     mca_btl_base_module_t pseudo; /**< the BTL that the PML sees; first, so that the two pointers are one */
     uint32_t rails;               /**< bit mask */
+    _Atomic uint32_t gone;        /**< those of them that del_btl took out of use */
     size_t max_send_size;         /**< of the rails, before the quantum */
     size_t rndv_eager_limit;
     uint32_t rdma_rails;          /**< those over which the PML puts and gets; 0: it does neither */
@@ -100,10 +101,11 @@ typedef struct mca_bml_fsbml_path_t {
     mca_bml_base_btl_t super;     /**< the real BTL and its endpoint, as r2 would list them */
     mca_bml_base_btl_t bound;     /**< this path alone, for the PML */
     uint32_t rail;
-    bool reported;                /**< its death was told */
-    uint64_t closed_ns;           /**< when it died, 0: it has not */
+    _Atomic bool reported;        /**< its death was told */
+    _Atomic uint64_t closed_ns;   /**< when it died, 0: it has not */
+    _Atomic bool removed;         /**< by del_btl: an answer does not bring it back */
+    uint32_t round;               /**< of questions: what was asked before the path was removed proves nothing */
     char why[64];
-    bool removed;                 /**< by del_btl: an answer does not bring it back */
 } mca_bml_fsbml_path_t;
 
 /** A descriptor that waits until a path to its peer is proved. */
@@ -130,7 +132,8 @@ struct mca_bml_fsbml_endpoint_t {
     opal_list_t held;
     _Atomic uint32_t n_held;
     bool proving;                 /**< in the list of endpoints with unproved paths */
-    uint64_t asked_ns;            /**< when its paths were asked first, or again */
+    bool mute;                    /**< the peer does not run FSBML: never asked, and one path is enough */
+    _Atomic uint64_t asked_ns;    /**< when its paths were asked first, or again */
     bool silence_told;            /**< that nobody answers was told */
     uint64_t first_live_ns;       /**< when the first path was proved */
     uint64_t confirm_ns;          /**< when the peer was asked on a live path whether it is there */
@@ -252,8 +255,27 @@ void fsbml_proof_forget(mca_bml_fsbml_endpoint_t *ep);
 bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char *why);
 /** A probe could not be delivered: the path that it was for, if it is not proved, has failed. */
 void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
+/** A removed path is to be used again, and proved anew. */
+void fsbml_proof_return(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 /** Looks after an endpoint in the progress function: something is to be proved, told, or sent. */
 void fsbml_proof_watch(mca_bml_fsbml_endpoint_t *ep);
+
+/* bml_fsbml_path.c: a path's state */
+void fsbml_path_open(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+/** Takes a path out of use; it is reported if it has not come back after the time-out: a connection that failed from here
+ * can still come from the peer. */
+void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const char *why);
+/** Tells of the paths that have been closed for good. Returns false while one may still come back. */
+bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now);
+/** Its rail is taken out of use: it carries no more, whatever the peer answers. */
+void fsbml_path_remove(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+/** For a peer that nobody may ask: its first path that is in use, if there is one. The caller has ep->lock. */
+void fsbml_path_use_one(mca_bml_fsbml_endpoint_t *ep);
+
+static inline bool fsbml_path_closed(const mca_bml_fsbml_path_t *path)
+{
+    return 0 != path->closed_ns && !path->removed;
+}
 
 /* bml_fsbml_held.c: what is sent before a path is live */
 /** Keeps a descriptor until a path is live. */

@@ -70,100 +70,58 @@ void fsbml_proof_fini(void)
 
 /* ------------------------------------------------------------ asking, answers */
 
-static int ask(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, uint32_t seq)
-{
-    (void) ep;
-    const fsbml_packet_t packet = {.type = FSBML_PACKET_ASK, .from = *OMPI_PROC_MY_NAME, .seq = seq};
-    return fsbml_packet_send(&path->super, &packet, NULL, 0, 0);
-}
+/* A question's number: its path's round, and whether it was asked after the time-out. The answer repeats it. */
+enum { SEQ_AGAIN = 1 };
 
-static void open_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+static int ask(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, bool again)
 {
-    const uint32_t bit = fsbml_bit(path->rail);
-    if (path->removed || 0 != (atomic_load(&ep->live) & bit)) {
-        return;
-    }
-    if (path->reported) {
-        FSBML_VERBOSE(FSBML_V_RAILS, "rail %s to %s answers after all and is used again",
-                      mca_bml_fsbml.rail[path->rail].name, OMPI_NAME_PRINT(&ep->proc->super.proc_name));
-        path->reported = false;
-    }
-    path->closed_ns = 0;
-    FSBML_VERBOSE(FSBML_V_PEER, "rail %s to %s is live", mca_bml_fsbml.rail[path->rail].name,
-                  OMPI_NAME_PRINT(&ep->proc->super.proc_name));
-    atomic_fetch_or(&ep->possible, bit);
-    if (0 == atomic_fetch_or(&ep->live, bit)) {
-        opal_mutex_lock(&ep->lock);
-        ep->first_live_ns = fsbml_now_ns();
-        opal_mutex_unlock(&ep->lock);
-    }
-    fsbml_held_release(ep);
-}
-
-/* Takes a path out of use; it is reported if it has not come back after the time-out: a connection that failed from
- * here can still come from the peer. */
-static void close_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const char *why)
-{
-    const uint32_t bit = fsbml_bit(path->rail);
-    if (0 == (atomic_fetch_and(&ep->possible, ~bit) & bit) || path->removed) {
-        return;
-    }
-    atomic_fetch_and(&ep->live, ~bit);
     opal_mutex_lock(&ep->lock);
-    path->closed_ns = fsbml_now_ns();
-    snprintf(path->why, sizeof(path->why), "%s", why);
+    const uint32_t round = path->round;
     opal_mutex_unlock(&ep->lock);
-    FSBML_VERBOSE(FSBML_V_PEER, "rail %s to %s is closed: %s", mca_bml_fsbml.rail[path->rail].name,
-                  OMPI_NAME_PRINT(&ep->proc->super.proc_name), why);
-}
-
-static bool is_closed(const mca_bml_fsbml_path_t *path)
-{
-    return 0 != path->closed_ns && !path->removed;
-}
-
-/* Tells of the paths that have been closed for good. Returns false while one may still come back. */
-static bool report_closed(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
-{
-    bool all_told = true;
-    for (uint32_t i = 0; i < ep->n_paths; ++i) {
-        mca_bml_fsbml_path_t *path = &ep->path[i];
-        if (!is_closed(path) || path->reported) {
-            continue;
-        }
-        if (now - path->closed_ns <= mca_bml_fsbml_params.probe_timeout_ns) {
-            all_told = false;
-            continue;
-        }
-        char rest[256];
-        char *peer = fsbml_proc_host(ep->proc);
-        path->reported = true;
-        fsbml_rails_names(atomic_load(&ep->possible), rest, sizeof(rest));
-        opal_show_help(FSBML_HELP, "rail left out", true, mca_bml_fsbml.rail[path->rail].name,
-                       mca_bml_fsbml.rail[path->rail].key, fsbml_node_name(), peer, path->why,
-                       '\0' != rest[0] ? rest : "none");
-        free(peer);
-    }
-    return all_told;
+    const fsbml_packet_t packet = {.type = FSBML_PACKET_ASK,
+                                   .from = *OMPI_PROC_MY_NAME,
+                                   .seq = round << 1 | (again ? SEQ_AGAIN : 0)};
+    return fsbml_packet_send(&path->super, &packet, NULL, 0, 0);
 }
 
 void fsbml_proof_start_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
-    path->removed = false;
-    path->closed_ns = 0;
     opal_mutex_lock(&ep->lock);
-    ep->first_live_ns = 0 != atomic_load(&ep->live) ? fsbml_now_ns() : 0;
-    ep->confirm_ns = ep->confirmed_ns = 0;
-    ep->asked_ns = fsbml_now_ns();
+    const bool removed = path->removed;
+    if (!removed) {
+        path->closed_ns = 0;
+        path->round++;
+        ep->first_live_ns = 0 != atomic_load(&ep->live) ? fsbml_now_ns() : 0;
+        ep->confirm_ns = ep->confirmed_ns = 0;
+        ep->asked_ns = fsbml_now_ns();
+        atomic_fetch_or(&ep->possible, fsbml_bit(path->rail));
+    }
     opal_mutex_unlock(&ep->lock);
-    atomic_fetch_or(&ep->possible, fsbml_bit(path->rail));
-    int rc = ask(ep, path, 0);
+    if (removed) {
+        return;
+    }
+    int rc = ask(ep, path, false);
     if (OMPI_ERR_NOT_SUPPORTED == rc) {
-        close_path(ep, path, "its BTL does not keep the flags of a descriptor");
+        fsbml_path_close(ep, path, "its BTL does not keep the flags of a descriptor");
     } else if (OMPI_SUCCESS != rc) {
-        close_path(ep, path, "its BTL refuses to send");
+        fsbml_path_close(ep, path, "its BTL refuses to send");
     }
     fsbml_proof_watch(ep);
+}
+
+void fsbml_proof_return(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    opal_mutex_lock(&ep->lock);
+    const bool mute = ep->mute;
+    path->removed = false;
+    if (mute && 0 == atomic_load(&ep->live)) {
+        fsbml_path_use_one(ep);
+    }
+    opal_mutex_unlock(&ep->lock);
+    if (!mute) {
+        fsbml_proof_start_path(ep, path);
+    }
+    fsbml_held_release(ep);
 }
 
 void fsbml_proof_start(mca_bml_fsbml_endpoint_t *ep)
@@ -177,8 +135,10 @@ void fsbml_proof_start(mca_bml_fsbml_endpoint_t *ep)
         opal_show_help(FSBML_HELP, "peer without fsbml", true, OMPI_NAME_PRINT(&ep->proc->super.proc_name), peer,
                        mca_bml_fsbml.rail[ep->path[0].rail].name);
         free(peer);
-        atomic_store(&ep->possible, fsbml_bit(ep->path[0].rail));
-        atomic_store(&ep->live, fsbml_bit(ep->path[0].rail));
+        opal_mutex_lock(&ep->lock);
+        ep->mute = true;
+        fsbml_path_use_one(ep);
+        opal_mutex_unlock(&ep->lock);
         return;
     }
     for (uint32_t i = 0; i < ep->n_paths; ++i) {
@@ -197,7 +157,7 @@ bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char 
             if (0 != (atomic_load(&ep->live) & bit)) {
                 return false;
             }
-            close_path(ep, &ep->path[i], why);
+            fsbml_path_close(ep, &ep->path[i], why);
             fsbml_proof_watch(ep); /* what is held must go elsewhere, but not from within a BTL's error callback */
             return true;
         }
@@ -236,7 +196,7 @@ void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
     (void) fsbml_packet_send(entry, &answer, NULL, 0, 0); /* not sent: not proved */
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
     for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
-        if (ep->path[i].super.btl == btl && is_closed(&ep->path[i])) {
+        if (ep->path[i].super.btl == btl && fsbml_path_closed(&ep->path[i])) {
             fsbml_proof_start_path(ep, &ep->path[i]); /* the peer gets through: ask once more */
         }
     }
@@ -250,14 +210,15 @@ void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *pack
         if (ep->path[i].super.btl != btl) {
             continue;
         }
-        if (1 == packet->seq) {
-            opal_mutex_lock(&ep->lock);
-            if (0 == ep->confirmed_ns) {
-                ep->confirmed_ns = fsbml_now_ns();
-            }
-            opal_mutex_unlock(&ep->lock);
+        opal_mutex_lock(&ep->lock);
+        const bool of_this_round = (packet->seq | SEQ_AGAIN) == (ep->path[i].round << 1 | SEQ_AGAIN);
+        if (of_this_round && (packet->seq & SEQ_AGAIN) && 0 == ep->confirmed_ns) {
+            ep->confirmed_ns = fsbml_now_ns();
         }
-        open_path(ep, &ep->path[i]);
+        opal_mutex_unlock(&ep->lock);
+        if (of_this_round) {
+            fsbml_path_open(ep, &ep->path[i]);
+        }
     }
 }
 
@@ -298,14 +259,14 @@ static void give_up_silent(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
         /* Also again on the silent ones: the first question may have been lost with its connection. */
         for (uint32_t i = 0; i < ep->n_paths; ++i) {
             if ((live | silent) & fsbml_bit(ep->path[i].rail)) {
-                (void) ask(ep, &ep->path[i], 1);
+                (void) ask(ep, &ep->path[i], true);
             }
         }
     }
     if (over) {
         for (uint32_t i = 0; i < ep->n_paths; ++i) {
             if (silent & fsbml_bit(ep->path[i].rail)) {
-                close_path(ep, &ep->path[i], "the peer answers on another rail, but not on this one");
+                fsbml_path_close(ep, &ep->path[i], "the peer answers on another rail, but not on this one");
             }
         }
     }
@@ -321,12 +282,12 @@ static void no_way(mca_bml_fsbml_endpoint_t *ep)
         return;
     }
     char *peer = fsbml_proc_host(ep->proc);
-    opal_show_help(FSBML_HELP, "no rail answers", true, fsbml_node_name(), OMPI_NAME_PRINT(&ep->proc->super.proc_name),
-                   peer);
+    char *why = removed ? "all rails removed" : "no rail answers";
+    opal_show_help(FSBML_HELP, why, true, fsbml_node_name(), OMPI_NAME_PRINT(&ep->proc->super.proc_name), peer);
     free(peer);
     fsbml_held_fail(ep);
     if (NULL != mca_bml_fsbml.error_cb) {
-        mca_bml_fsbml.error_cb(&ep->group->pseudo, MCA_BTL_ERROR_FLAGS_FATAL, &ep->proc->super, "no rail answers");
+        mca_bml_fsbml.error_cb(&ep->group->pseudo, MCA_BTL_ERROR_FLAGS_FATAL, &ep->proc->super, why);
     }
 }
 
@@ -353,7 +314,7 @@ static void look_after(uint64_t now)
     for (size_t i = 0; i < n; ++i) {
         tell_silence(ep[i], now);
         give_up_silent(ep[i], now);
-        bool settled = report_closed(ep[i], now);
+        bool settled = fsbml_path_report(ep[i], now);
         uint32_t live = atomic_load(&ep[i]->live), possible = atomic_load(&ep[i]->possible);
         if (0 == possible) {
             if (settled) {

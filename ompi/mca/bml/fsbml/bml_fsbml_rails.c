@@ -348,7 +348,7 @@ void fsbml_rails_apply_quantum(void)
         size_t n = 0, quantum = mca_bml_fsbml_params.quantum;
         for (uint32_t i = 0; 0 == quantum && NULL != m->table && i < m->n_rails; ++i) {
             for (uint32_t t = 0; t < m->table->n_rails; ++t) {
-                if ((group->rails & fsbml_bit(i)) && m->rail[i].measured && m->table->rail[t].fit.valid
+                if ((group->rails & ~group->gone & fsbml_bit(i)) && m->rail[i].measured && m->table->rail[t].fit.valid
                     && 0 == strcmp(m->rail[i].key, m->table->rail[t].key)) {
                     params[n++] = m->table->rail[t].fit.params;
                     break;

@@ -35,6 +35,7 @@ fsbml_shim_sources = \
 	bml_fsbml_onesided.c \
 	bml_fsbml_packet.c \
 	bml_fsbml_params.c \
+	bml_fsbml_path.c \
 	bml_fsbml_procs.c \
 	bml_fsbml_proof.c \
 	bml_fsbml_rails.c \

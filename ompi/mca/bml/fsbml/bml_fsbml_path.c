@@ -1,0 +1,110 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* A path's state: possible, live, closed because it failed, removed on request. Who sends reads the masks without a lock;
+ * who changes them has the endpoint's, so that no answer opens a path that is being taken away. */
+
+#include <stdio.h>
+
+#include "bml_fsbml_hooks.h"
+#include "opal/util/show_help.h"
+
+void fsbml_path_open(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    const uint32_t bit = fsbml_bit(path->rail);
+    opal_mutex_lock(&ep->lock);
+    const uint32_t live = atomic_load(&ep->live);
+    const bool opens = !path->removed && 0 == (live & bit), comes_back = path->reported;
+    if (opens) {
+        path->reported = false;
+        path->closed_ns = 0;
+        ep->first_live_ns = 0 == live ? fsbml_now_ns() : ep->first_live_ns;
+        atomic_fetch_or(&ep->possible, bit);
+        atomic_fetch_or(&ep->live, bit);
+    }
+    opal_mutex_unlock(&ep->lock);
+    if (!opens) {
+        return;
+    }
+    if (comes_back) {
+        FSBML_VERBOSE(FSBML_V_RAILS, "rail %s to %s answers after all and is used again",
+                      mca_bml_fsbml.rail[path->rail].name, OMPI_NAME_PRINT(&ep->proc->super.proc_name));
+    }
+    FSBML_VERBOSE(FSBML_V_PEER, "rail %s to %s is live", mca_bml_fsbml.rail[path->rail].name,
+                  OMPI_NAME_PRINT(&ep->proc->super.proc_name));
+    fsbml_held_release(ep);
+}
+
+void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const char *why)
+{
+    const uint32_t bit = fsbml_bit(path->rail);
+    opal_mutex_lock(&ep->lock);
+    const bool closes = 0 != (atomic_fetch_and(&ep->possible, ~bit) & bit) && !path->removed;
+    if (closes) {
+        atomic_fetch_and(&ep->live, ~bit);
+        snprintf(path->why, sizeof(path->why), "%s", why);
+        path->closed_ns = fsbml_now_ns();
+    }
+    opal_mutex_unlock(&ep->lock);
+    if (!closes) {
+        return;
+    }
+    FSBML_VERBOSE(FSBML_V_PEER, "rail %s to %s is closed: %s", mca_bml_fsbml.rail[path->rail].name,
+                  OMPI_NAME_PRINT(&ep->proc->super.proc_name), why);
+}
+
+bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
+{
+    bool all_told = true;
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        mca_bml_fsbml_path_t *path = &ep->path[i];
+        const uint64_t closed_ns = path->closed_ns;
+        if (!fsbml_path_closed(path) || path->reported) {
+            continue;
+        }
+        if (now - closed_ns <= mca_bml_fsbml_params.probe_timeout_ns || now < closed_ns) {
+            all_told = false;
+            continue;
+        }
+        char rest[256], why[sizeof(path->why)];
+        char *peer = fsbml_proc_host(ep->proc);
+        opal_mutex_lock(&ep->lock);
+        memcpy(why, path->why, sizeof(why));
+        path->reported = true;
+        opal_mutex_unlock(&ep->lock);
+        fsbml_rails_names(atomic_load(&ep->possible), rest, sizeof(rest));
+        opal_show_help(FSBML_HELP, "rail left out", true, mca_bml_fsbml.rail[path->rail].name,
+                       mca_bml_fsbml.rail[path->rail].key, fsbml_node_name(), peer, why,
+                       '\0' != rest[0] ? rest : "none");
+        free(peer);
+    }
+    return all_told;
+}
+
+void fsbml_path_use_one(mca_bml_fsbml_endpoint_t *ep)
+{
+    uint32_t only = 0;
+    for (uint32_t i = ep->n_paths; i-- > 0;) {
+        only = ep->path[i].removed ? only : fsbml_bit(ep->path[i].rail);
+    }
+    atomic_store(&ep->possible, only);
+    atomic_store(&ep->live, only);
+}
+
+void fsbml_path_remove(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    opal_mutex_lock(&ep->lock);
+    path->removed = true;
+    path->closed_ns = 0;
+    path->reported = false;
+    fsbml_endpoint_remove_path(ep, path->rail);
+    if (ep->mute) {
+        fsbml_path_use_one(ep);
+    }
+    opal_mutex_unlock(&ep->lock);
+    if (0 != atomic_load(&ep->n_held)) {
+        fsbml_proof_watch(ep); /* what waits for this rail alone must fail */
+    }
+}
