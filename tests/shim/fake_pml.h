@@ -21,6 +21,7 @@
 static ompi_proc_t *peers[N_PEERS];
 #define peer peers[0] /* the one that most tests have */
 static bool peer_has_fsbml = true;
+static uint32_t peer_flags; /* of its hello */
 
 opal_proc_t *ompi_proc_for_name(const opal_process_name_t name)
 {
@@ -66,6 +67,7 @@ int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mo
         return OMPI_ERR_NOT_FOUND;
     }
     *data = malloc(fsbml_hello_packed_max());
+    hello.flags = peer_flags;
     snprintf(hello.node, sizeof(hello.node), "peer");
     long n = fsbml_hello_pack(&hello, *data, fsbml_hello_packed_max());
     *len = n > 0 ? (size_t) n : 0;

@@ -93,7 +93,8 @@ static mca_btl_base_registration_handle_t *register_mem(mca_btl_base_module_t *b
     mca_bml_fsbml_group_t *group = (mca_bml_fsbml_group_t *) btl;
     mca_bml_fsbml_endpoint_t *ep
         = MCA_BTL_ENDPOINT_ANY != endpoint ? (mca_bml_fsbml_endpoint_t *) endpoint : NULL;
-    uint32_t rails = group->rdma_rails & (NULL != ep ? atomic_load(&ep->possible) : group->rails);
+    const uint32_t live = NULL != ep ? atomic_load(&ep->live) : 0;
+    uint32_t rails = group->rdma_rails & (0 != live ? live : NULL != ep ? atomic_load(&ep->possible) : group->rails);
     if (NULL != ep && ep->speaks_real) {
         rails &= ~(rails - 1); /* it has one path */
     }

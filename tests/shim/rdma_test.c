@@ -1,0 +1,487 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* Put and get over all rails, on fake BTLs that register memory and copy it: every byte exactly once, with the right
+ * registration of the right rail on both sides, charged where it went, and all rails done at the same time. */
+
+#include "fake_pml.h"
+
+enum { MOST = 4 << 20, GUARD = 64 };
+
+/* ------------------------------------------------------ RDMA on fake BTLs */
+
+struct mca_btl_base_registration_handle_t {
+    uint32_t magic, rail;
+    const char *base;
+    size_t size;
+};
+enum { MAGIC = 0x5a17e11 };
+
+static struct {
+    _Atomic int registered, operations;
+    size_t bytes;
+    bool no_register, refuses, completes_at_once;
+    int error;
+} rdma[N_FAKES];
+
+typedef struct pending_t {
+    int rail;
+    void *local;
+    mca_btl_base_rdma_completion_fn_t fn;
+    mca_btl_base_registration_handle_t *handle;
+    void *context, *data;
+} pending_t;
+static pending_t pending[8192];
+static int n_pending;
+static unsigned char *times; /* how often each byte of the target was written */
+static char *target;
+
+static mca_btl_base_registration_handle_t *do_register(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep,
+                                                       void *base, size_t size, uint32_t flags)
+{
+    const int rail = fake_number(btl);
+    (void) flags;
+    CHECK(MCA_BTL_ENDPOINT_ANY == ep || (char *) ep == fake_endpoint[rail]);
+    if (rdma[rail].no_register) {
+        return NULL;
+    }
+    mca_btl_base_registration_handle_t *h = calloc(1, sizeof(*h));
+    *h = (mca_btl_base_registration_handle_t){MAGIC, (uint32_t) rail, base, size};
+    rdma[rail].registered++;
+    return h;
+}
+
+static int do_deregister(mca_btl_base_module_t *btl, mca_btl_base_registration_handle_t *h)
+{
+    CHECK(MAGIC == h->magic && fake_number(btl) == (int) h->rail);
+    rdma[h->rail].registered--;
+    free(h);
+    return OPAL_SUCCESS;
+}
+
+static bool covers(const mca_btl_base_registration_handle_t *h, int rail, uint64_t address, size_t size)
+{
+    mca_btl_base_registration_handle_t copy;
+    if (NULL == h) {
+        return false;
+    }
+    memcpy(&copy, h, sizeof(copy)); /* the remote one stands unaligned in a header */
+    return MAGIC == copy.magic && rail == (int) copy.rail && address >= (uintptr_t) copy.base
+           && address + size <= (uintptr_t) copy.base + copy.size;
+}
+
+static int copy(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, void *local, uint64_t remote,
+                mca_btl_base_registration_handle_t *local_handle, mca_btl_base_registration_handle_t *remote_handle,
+                size_t size, bool put, mca_btl_base_rdma_completion_fn_t fn, void *context, void *data)
+{
+    const int rail = fake_number(btl);
+    CHECK((char *) ep == fake_endpoint[rail]);
+    if (rdma[rail].refuses || fake_refuses(&fake[rail], false)) {
+        return 0 != rdma[rail].error ? rdma[rail].error : OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (NULL != btl->btl_register_mem) {
+        CHECK(covers(local_handle, rail, (uintptr_t) local, size));
+        CHECK(covers(remote_handle, rail, remote, size));
+    }
+    char *to = put ? (char *) (uintptr_t) remote : local;
+    memcpy(to, put ? local : (void *) (uintptr_t) remote, size);
+    for (size_t i = 0; NULL != times && i < size; ++i) {
+        times[to - target + (ptrdiff_t) i]++;
+    }
+    rdma[rail].operations++;
+    rdma[rail].bytes += size;
+    if (rdma[rail].completes_at_once) {
+        return 1;
+    }
+    CHECK(n_pending < (int) (sizeof(pending) / sizeof(pending[0])));
+    pending[n_pending++] = (pending_t){rail, local, fn, local_handle, context, data};
+    return OPAL_SUCCESS;
+}
+
+static int do_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, void *local, uint64_t remote,
+                  mca_btl_base_registration_handle_t *lh, mca_btl_base_registration_handle_t *rh, size_t size, int flags,
+                  int order, mca_btl_base_rdma_completion_fn_t fn, void *context, void *data)
+{
+    (void) flags;
+    (void) order;
+    return copy(btl, ep, local, remote, lh, rh, size, true, fn, context, data);
+}
+
+static int do_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, void *local, uint64_t remote,
+                  mca_btl_base_registration_handle_t *lh, mca_btl_base_registration_handle_t *rh, size_t size, int flags,
+                  int order, mca_btl_base_rdma_completion_fn_t fn, void *context, void *data)
+{
+    (void) flags;
+    (void) order;
+    return copy(btl, ep, local, remote, lh, rh, size, false, fn, context, data);
+}
+
+static void complete_pending(int status)
+{
+    for (int i = 0; i < n_pending; ++i) {
+        const pending_t p = pending[i];
+        p.fn(&fake[p.rail].super, (struct mca_btl_base_endpoint_t *) fake_endpoint[p.rail], p.local, p.handle, p.context,
+             p.data, status);
+    }
+    n_pending = 0;
+}
+
+/* What the PML's callback was told. */
+static struct {
+    int n, bad, status;
+    const mca_bml_base_btl_t *context;
+} told;
+
+static void *expected_handle, *expected_endpoint;
+
+static void pml_rdma_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, void *local,
+                          mca_btl_base_registration_handle_t *handle, void *context, void *data, int status)
+{
+    (void) local;
+    told.n++;
+    told.status = status;
+    told.context = context;
+    told.bad += &told != data || expected_handle != (void *) handle || expected_endpoint != (void *) ep
+                || fsbml_rail_of(btl) >= 0;
+}
+
+/* n rails to one peer, with these abilities (MCA_BTL_FLAGS_*), all live. */
+static mca_bml_base_endpoint_t *up(int n, uint32_t flags, bool registers)
+{
+    memset(rdma, 0, sizeof(rdma));
+    memset(&told, 0, sizeof(told));
+    for (int i = 0; i < n; ++i) {
+        mca_btl_base_module_t *b = &fake[i].super;
+        fake_construct(&fake[i], 4096, 65536, 10);
+        b->btl_flags |= flags;
+        b->btl_put = do_put;
+        b->btl_get = do_get;
+        b->btl_put_limit = b->btl_get_limit = SIZE_MAX;
+        b->btl_min_rdma_pipeline_size = 1 << 20;
+        if (registers) {
+            b->btl_register_mem = do_register;
+            b->btl_deregister_mem = do_deregister;
+            b->btl_registration_handle_size = sizeof(mca_btl_base_registration_handle_t);
+        }
+    }
+    peer_flags = FSBML_HELLO_RDMA;
+    world_up(n);
+    mca_bml_base_endpoint_t *ep = peer_up();
+    all_answer(n);
+    expected_endpoint = mca_bml_base_btl_array_get_index(&ep->btl_eager, 0)->btl_endpoint;
+    return ep;
+}
+
+static void down(int n)
+{
+    CHECK(0 == n_pending && 0 == told.bad);
+    for (int i = 0; i < n; ++i) {
+        CHECK(0 == rdma[i].registered);
+    }
+    world_down(n);
+}
+
+static mca_bml_base_btl_t *rdma_entry(mca_bml_base_endpoint_t *ep)
+{
+    return mca_bml_base_btl_array_get_index(&ep->btl_rdma, 0);
+}
+
+/* The bytes of a registration as the PML puts them into its header. */
+static mca_btl_base_registration_handle_t *as_sent(const mca_bml_base_btl_t *e,
+                                                   const mca_btl_base_registration_handle_t *h)
+{
+    static unsigned char header[1 + MCA_BTL_REG_HANDLE_MAX_SIZE];
+    memcpy(header + 1, h, e->btl->btl_registration_handle_size);
+    return (mca_btl_base_registration_handle_t *) (header + 1);
+}
+
+/* ------------------------------------------------------------------- tests */
+
+/* ob1 takes an RDMA entry only if the eager list has its endpoint, and looks it up by the BTL that a message came by. */
+static void ob1_accepts_the_entry(void)
+{
+    mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT | MCA_BTL_FLAGS_GET, true);
+    mca_bml_base_btl_t *e = rdma_entry(ep), *eager = mca_bml_base_btl_array_get_index(&ep->btl_eager, 0);
+    CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_rdma));
+    CHECK(e->btl_endpoint == eager->btl_endpoint && e->btl == eager->btl && 1.0f == e->btl_weight);
+    CHECK(e == mca_bml_base_btl_array_find(&ep->btl_rdma, fsbml_visible_btl(&fake[1].super)));
+    CHECK((MCA_BTL_FLAGS_PUT | MCA_BTL_FLAGS_GET) == (e->btl_flags & MCA_BTL_FLAGS_RDMA));
+    CHECK(NULL != e->btl->btl_put && NULL != e->btl->btl_get && NULL != e->btl->btl_register_mem);
+    CHECK(ep->btl_send_limit == 1 << 20);
+    down(2);
+}
+
+/* What auto, on and off mean; what one rail cannot, the group does not promise. */
+static void only_what_all_can(void)
+{
+    static const struct {
+        fsbml_rdma_t mode;
+        bool registers;
+        uint32_t flags, expected;
+    } cases[] = {
+        {FSBML_RDMA_AUTO, true, MCA_BTL_FLAGS_RDMA, MCA_BTL_FLAGS_RDMA},
+        {FSBML_RDMA_AUTO, true, MCA_BTL_FLAGS_PUT, MCA_BTL_FLAGS_PUT},
+        {FSBML_RDMA_AUTO, false, MCA_BTL_FLAGS_PUT, 0},
+        {FSBML_RDMA_ON, false, MCA_BTL_FLAGS_PUT, MCA_BTL_FLAGS_PUT},
+        {FSBML_RDMA_OFF, true, MCA_BTL_FLAGS_RDMA, 0},
+    };
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); ++c) {
+        mca_bml_fsbml_params.rdma = cases[c].mode;
+        mca_bml_base_endpoint_t *ep = up(2, cases[c].flags, cases[c].registers);
+        mca_bml_base_btl_t *e = rdma_entry(ep);
+        const bool pseudo = NULL != e && e->btl == mca_bml_base_btl_array_get_index(&ep->btl_eager, 0)->btl;
+        CHECK(pseudo == (0 != cases[c].expected));
+        CHECK(!pseudo || cases[c].expected == (e->btl_flags & MCA_BTL_FLAGS_RDMA));
+        /* a real BTL's entry may be there, but never with the eager list's endpoint: ob1 would use it */
+        CHECK(pseudo || NULL == e || e->btl_endpoint != expected_endpoint);
+        down(2);
+    }
+    mca_bml_fsbml_params.rdma = FSBML_RDMA_AUTO;
+}
+
+/* Cuts a transfer as ob1 does, and lets the rails take the pieces. */
+static int transfer(mca_bml_base_btl_t *e, bool put, char *local, char *remote, size_t size,
+                    mca_btl_base_registration_handle_t *lh, mca_btl_base_registration_handle_t *rh)
+{
+    const size_t most = put ? e->btl->btl_rdma_pipeline_frag_size : e->btl->btl_get_limit;
+    int pieces = 0;
+    for (size_t at = 0; at < size;) {
+        const size_t n = size - at < most ? size - at : most;
+        const int rc = put ? mca_bml_base_put(e, local + at, (uintptr_t) (remote + at), lh, rh, n, 0, MCA_BTL_NO_ORDER,
+                                              pml_rdma_done, &told)
+                           : mca_bml_base_get(e, local + at, (uintptr_t) (remote + at), lh, rh, n, 0, MCA_BTL_NO_ORDER,
+                                              pml_rdma_done, &told);
+        if (OMPI_SUCCESS != rc) { /* ob1 tries again when something else completes */
+            CHECK(OMPI_ERR_OUT_OF_RESOURCE == rc);
+            complete_pending(OPAL_SUCCESS);
+            continue;
+        }
+        at += n;
+        ++pieces;
+    }
+    return pieces;
+}
+
+/* Random rails, sizes, offsets, quanta, refusals, at one moment of virtual time. */
+static void every_byte_once(void)
+{
+    char *a = malloc(MOST + 2 * GUARD), *b = malloc(MOST + 2 * GUARD);
+    uint64_t seed = 20261121;
+    printf("every_byte_once: seed %llu\n", (unsigned long long) seed);
+    times = malloc(MOST + 2 * GUARD);
+    for (int round = 0; round < 120; ++round) {
+        const int n = 2 + (int) (next_random(&seed) % 4);
+        const bool put = next_random(&seed) & 1, registers = next_random(&seed) & 1;
+        mca_bml_fsbml_params.rdma = FSBML_RDMA_ON;
+        mca_bml_base_endpoint_t *ep = up(n, MCA_BTL_FLAGS_RDMA, registers);
+        mca_bml_base_btl_t *e = rdma_entry(ep);
+        mca_bml_fsbml_params.quantum = (size_t) 4096 << next_random(&seed) % 5;
+        fsbml_rails_apply_quantum();
+        for (int i = 0; i < n; ++i) {
+            fake[i].chance = round % 3 == 0 ? 40 : 0;
+            fake[i].random = next_random(&seed) | 1;
+        }
+        const size_t offset = next_random(&seed) % GUARD;
+        const size_t size = 1 + next_random(&seed) % (1 + (next_random(&seed) % 2 ? MOST : 70000) - 2);
+        for (size_t i = 0; i < offset + size; ++i) {
+            a[i] = (char) (i * 7 + (i >> 8));
+        }
+        memset(b, 0, MOST + 2 * GUARD);
+        memset(times, 0, MOST + 2 * GUARD);
+        target = b;
+        mca_btl_base_registration_handle_t *lh = NULL, *rh = NULL;
+        if (registers) {
+            lh = e->btl->btl_register_mem(e->btl, e->btl_endpoint, (put ? a : b) + offset, size, 0);
+            rh = e->btl->btl_register_mem(e->btl, e->btl_endpoint, (put ? b : a) + offset, size, 0);
+            CHECK(NULL != lh && NULL != rh);
+        }
+        expected_handle = lh;
+        const int pieces = transfer(e, put, (put ? a : b) + offset, (put ? b : a) + offset, size, lh,
+                                    registers ? as_sent(e, rh) : NULL);
+        complete_pending(OPAL_SUCCESS);
+        size_t wrong = 0, moved = 0;
+        for (size_t i = 0; i < MOST + 2 * GUARD; ++i) {
+            const bool inside = i >= offset && i < offset + size;
+            wrong += times[i] != inside || (inside && a[i] != b[i]);
+        }
+        CHECK(0 == wrong);
+        CHECK(pieces == told.n && OPAL_SUCCESS == told.status);
+        uint64_t first = UINT64_MAX, last = 0;
+        for (int i = 0; i < n; ++i) {
+            fsbml_rail_counters_t c;
+            fsbml_sched_counters(mca_bml_fsbml.sched, (size_t) i, &c);
+            CHECK(c.bytes == rdma[i].bytes && (int) c.messages == rdma[i].operations);
+            moved += rdma[i].bytes;
+            const uint64_t busy = fsbml_sched_backlog(mca_bml_fsbml.sched, (size_t) i, virtual_ns);
+            first = busy < first ? busy : first;
+            last = busy > last ? busy : last;
+        }
+        CHECK(moved == size);
+        /* Equal finish: no rail is done earlier than another by more than a piece takes on the slowest (400 ns/byte). */
+        const size_t piece = mca_bml_fsbml_params.quantum;
+        CHECK(0 != fake[0].chance || last - first <= 400 * (piece + 64) + 10000);
+        if (registers) {
+            CHECK(OMPI_SUCCESS == e->btl->btl_deregister_mem(e->btl, lh));
+            CHECK(OMPI_SUCCESS == e->btl->btl_deregister_mem(e->btl, rh));
+        }
+        mca_bml_fsbml_params.quantum = 0;
+        down(n);
+    }
+    mca_bml_fsbml_params.rdma = FSBML_RDMA_AUTO;
+    free(times);
+    times = NULL;
+    free(a);
+    free(b);
+}
+
+static char mine[100000], theirs[100000];
+
+/* A rail that could not register on either side carries nothing; without any, ob1 is told to send instead. */
+static void no_registration_no_traffic(void)
+{
+    mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_RDMA, true);
+    mca_bml_base_btl_t *e = rdma_entry(ep);
+    rdma[0].no_register = true;
+    mca_btl_base_registration_handle_t *rh
+        = e->btl->btl_register_mem(e->btl, e->btl_endpoint, theirs, sizeof(theirs), 0);
+    rdma[0].no_register = false;
+    mca_btl_base_registration_handle_t *lh = e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
+    expected_handle = lh;
+    CHECK(OMPI_SUCCESS
+          == mca_bml_base_get(e, mine, (uintptr_t) theirs, lh, as_sent(e, rh), 1000, 0, 0, pml_rdma_done, &told));
+    complete_pending(OPAL_SUCCESS);
+    CHECK(0 == rdma[0].bytes && 1000 == rdma[1].bytes && 1 == told.n);
+    /* nothing that this process can read: as from a peer with other rails, or cut short */
+    unsigned char junk[MCA_BTL_REG_HANDLE_MAX_SIZE];
+    for (int fill = 0; fill < 256; fill += 17) {
+        memset(junk, fill, sizeof(junk));
+        CHECK(OMPI_ERR_NOT_AVAILABLE
+              == mca_bml_base_get(e, mine, (uintptr_t) theirs, lh, (mca_btl_base_registration_handle_t *) junk, 1000, 0,
+                                  0, pml_rdma_done, &told));
+    }
+    rdma[0].no_register = rdma[1].no_register = true;
+    CHECK(NULL == e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0));
+    (void) e->btl->btl_deregister_mem(e->btl, lh);
+    (void) e->btl->btl_deregister_mem(e->btl, rh);
+    down(2);
+}
+
+/* A refused operation takes the next best rail and is charged there alone; an error of the last one is ob1's. */
+static void refused_operations_go_on(void)
+{
+    mca_bml_fsbml_params.rdma = FSBML_RDMA_ON;
+    mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT, false);
+    mca_bml_base_btl_t *e = rdma_entry(ep);
+    expected_handle = NULL;
+    rdma[0].refuses = true;
+    CHECK(OMPI_SUCCESS == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 5000, 0, 0, pml_rdma_done, &told));
+    CHECK(5000 == rdma[1].bytes && 0 == fsbml_sched_backlog(mca_bml_fsbml.sched, 0, virtual_ns));
+    rdma[1].refuses = true;
+    CHECK(OMPI_ERR_OUT_OF_RESOURCE
+          == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 5000, 0, 0, pml_rdma_done, &told));
+    complete_pending(OPAL_ERROR);
+    CHECK(1 == told.n && OPAL_ERROR == told.status);
+    rdma[0].refuses = rdma[1].refuses = false;
+    rdma[0].completes_at_once = true; /* the BTL says 1 and does not call: the PML is called all the same */
+    CHECK(OMPI_SUCCESS == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 100, 0, 0, pml_rdma_done, &told));
+    CHECK(2 == told.n && OPAL_SUCCESS == told.status);
+    down(2);
+    mca_bml_fsbml_params.rdma = FSBML_RDMA_AUTO;
+}
+
+/* What ob1 sends behind a put (FIN) takes the put's rail, however busy that is, if the bytes may still be on their way. */
+static void what_follows_a_put_stays_behind_it(void)
+{
+    mca_bml_fsbml_params.rdma = FSBML_RDMA_ON;
+    mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT, false);
+    mca_bml_base_btl_t *e = rdma_entry(ep);
+    expected_handle = NULL;
+    for (int put = 0; put < 40; ++put) {
+        const int before[2] = {rdma[0].operations, rdma[1].operations}, sent[2] = {fake[0].n_sent, fake[1].n_sent};
+        CHECK(OMPI_SUCCESS
+              == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 30000, 0, 0, pml_rdma_done, &told));
+        const int rail = rdma[1].operations > before[1];
+        CHECK(rdma[rail].operations == before[rail] + 1);
+        complete_pending(OPAL_SUCCESS);
+        CHECK(told.context != e);
+        CHECK(OMPI_SUCCESS == pml_send((mca_bml_base_btl_t *) (uintptr_t) told.context, 60, MCA_BTL_TAG_PML + 7));
+        CHECK(fake[rail].n_sent == sent[rail] + 1 && fake[!rail].n_sent == sent[!rail]);
+        CHECK(fake_complete(&fake[rail], OPAL_SUCCESS));
+        /* ... and then lets ob1 go on with whatever waits, for all rails */
+        CHECK(&fake[rail].super != done.btl && ((const mca_bml_base_btl_t *) done.context)->btl == e->btl);
+    }
+    CHECK(rdma[0].operations > 0 && rdma[1].operations > 0);
+    down(2);
+    mca_bml_fsbml_params.rdma = FSBML_RDMA_AUTO;
+#ifdef MCA_BTL_FLAGS_RDMA_REMOTE_COMPLETION
+    ep = up(2, MCA_BTL_FLAGS_RDMA | MCA_BTL_FLAGS_RDMA_REMOTE_COMPLETION, true);
+    e = rdma_entry(ep);
+    mca_btl_base_registration_handle_t *h = e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
+    expected_handle = h;
+    CHECK(OMPI_SUCCESS
+          == mca_bml_base_put(e, mine, (uintptr_t) mine, h, as_sent(e, h), 30000, 0, 0, pml_rdma_done, &told));
+    complete_pending(OPAL_SUCCESS);
+    CHECK(told.context == e); /* it has landed: FIN may take any rail */
+    (void) e->btl->btl_deregister_mem(e->btl, h);
+    down(2);
+#endif
+}
+
+/* A peer that does not put and get has no entry that ob1 would use. One that does not run FSBML has one rail, and handles
+ * of its BTL as they are. */
+static void other_peers(void)
+{
+    for (int i = 0; i < 2; ++i) {
+        mca_btl_base_module_t *b = &fake[i].super;
+        fake_construct(&fake[i], 4096, 65536, 10);
+        b->btl_flags |= MCA_BTL_FLAGS_RDMA;
+        b->btl_put = do_put;
+        b->btl_get = do_get;
+        b->btl_put_limit = b->btl_get_limit = SIZE_MAX;
+        b->btl_register_mem = do_register;
+        b->btl_deregister_mem = do_deregister;
+        b->btl_registration_handle_size = sizeof(mca_btl_base_registration_handle_t);
+    }
+    memset(rdma, 0, sizeof(rdma));
+    memset(&told, 0, sizeof(told));
+    world_up(2);
+    peer_flags = 0;
+    mca_bml_base_endpoint_t *ep = peer_up();
+    all_answer(2);
+    CHECK(NULL == rdma_entry(ep) || rdma_entry(ep)->btl_endpoint != mca_bml_base_btl_array_get_index(&ep->btl_eager, 0)->btl_endpoint);
+    world_down(2);
+
+    world_up(2);
+    peer_has_fsbml = false;
+    ep = peer_up();
+    mca_bml_base_btl_t *e = rdma_entry(ep);
+    CHECK(NULL != e);
+    expected_endpoint = e->btl_endpoint;
+    mca_btl_base_registration_handle_t raw = {MAGIC, 0, theirs, sizeof(theirs)};
+    mca_btl_base_registration_handle_t *lh = e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
+    expected_handle = lh;
+    CHECK(covers(lh, 0, (uintptr_t) mine, sizeof(mine))); /* what it gets is the BTL's own handle */
+    CHECK(OMPI_SUCCESS
+          == mca_bml_base_put(e, mine, (uintptr_t) theirs, lh, &raw, sizeof(mine), 0, 0, pml_rdma_done, &told));
+    complete_pending(OPAL_SUCCESS);
+    CHECK(sizeof(mine) == rdma[0].bytes && 0 == rdma[1].bytes);
+    (void) e->btl->btl_deregister_mem(e->btl, lh);
+    peer_has_fsbml = true;
+    down(2);
+}
+
+int main(void)
+{
+    static void (*const test[])(void) = {
+        ob1_accepts_the_entry,
+        only_what_all_can,
+        every_byte_once,
+        no_registration_no_traffic,
+        refused_operations_go_on,
+        what_follows_a_put_stays_behind_it,
+        other_peers,
+    };
+    return fake_main(test, sizeof(test) / sizeof(test[0]));
+}
