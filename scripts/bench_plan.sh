@@ -153,7 +153,7 @@ bench_build() {
         prefix=$(openmpi_prefix)
         components=$(component_dir "$prefix")
     fi
-    if [[ ,$arms, == *,ucx,* ]] && ! "$(openmpi_tool "$prefix" ompi_info)" --parsable 2>/dev/null | grep -q '^mca:pml:ucx:'; then
+    if [[ ,$arms, == *,ucx[,:]* ]] && ! "$(openmpi_tool "$prefix" ompi_info)" --parsable 2>/dev/null | grep -q '^mca:pml:ucx:'; then
         die "$command_name: the Open MPI in $prefix has no UCX, so there is no arm ucx."
     fi
     if [ "$name" = app ]; then targets+=(libfsbml_probe.so); else targets+=("$program"); fi

@@ -27,7 +27,8 @@ where:
 
 what:
   --arms LIST         of fsbml, fsbml:POLICY (arrival, thesis, roundrobin, single), r2, rails (each alone), rail0, rail1, ...,
-                      ucx (where Open MPI has it). Default: fsbml,r2,rails
+                      ucx (where Open MPI has it). Default: fsbml,r2,rails. An arm may have parameters of Open MPI of its own:
+                      fsbml,fsbml:bml_fsbml_quantum=65536,r2:btl_tcp_links=2
   --rounds K          launches of every arm
   --full              more sizes, 15 rounds
   --timeout S         end a launch that takes longer (600)

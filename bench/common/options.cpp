@@ -25,9 +25,10 @@ namespace
 std::string check_arm(const std::string &text)
 {
     const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '+' || c == ':' || c == '/';
+        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '+' || c == ':' || c == '/'
+               || c == '=';
     });
-    return plain ? "" : "letters, digits and -_.+:/ only";
+    return plain ? "" : "letters, digits and -_.+:/= only";
 }
 
 } // namespace

@@ -134,6 +134,29 @@ std::optional<Ratio> ratio_to_ideal(const Results &results, const std::string &a
     return ratio_of(ratios);
 }
 
+std::optional<Ratio> share_of_sum(const Results &results, const std::string &arm,
+                                  const std::vector<std::string> &rails, const Place &place)
+{
+    const std::vector<double> &own = results.launches(arm, place);
+    std::size_t rounds = place.unit == "MB/s" && !rails.empty() ? own.size() : 0;
+    for (const std::string &rail : rails) {
+        rounds = std::min(rounds, results.launches(rail, place).size());
+    }
+    std::vector<double> shares;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        double sum = 0;
+        for (const std::string &rail : rails) {
+            const double rate = results.launches(rail, place)[round];
+            if (rate <= 0) {
+                return std::nullopt;
+            }
+            sum += rate;
+        }
+        shares.push_back(own[round] / sum);
+    }
+    return shares.empty() ? std::nullopt : std::optional<Ratio>(ratio_of(shares));
+}
+
 std::optional<double> share_of_below(const Results &upper, const Results &below, const std::string &arm,
                                      const Place &place)
 {

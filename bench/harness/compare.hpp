@@ -45,6 +45,11 @@ double ideal_cost(const std::vector<double> &rail_costs, int messages, std::size
 std::optional<Ratio> ratio_to_ideal(const Results &results, const std::string &arm,
                                     const std::vector<std::string> &rails, const Place &place);
 
+// The rate of `arm` as a fraction of the sum of the rails' rates in the same round: the more the better.
+// Nothing but for MB/s, and unless all rails were measured there.
+std::optional<Ratio> share_of_sum(const Results &results, const std::string &arm,
+                                  const std::vector<std::string> &rails, const Place &place);
+
 // The share of the lower layer's performance that reaches the upper one at a place, by operation, variant and
 // bytes: the lower one's cost by the upper one's, of medians. Nothing where one of them has no such point.
 std::optional<double> share_of_below(const Results &upper, const Results &below, const std::string &arm,

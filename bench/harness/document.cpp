@@ -35,7 +35,7 @@ json of(const Ratio &ratio)
             {"high", ratio.high},     {"sure", ratio.sure},     {"rounds", ratio.rounds}};
 }
 
-void put(json &object, const char *name, const std::optional<Ratio> &ratio)
+void put(json &object, const std::string &name, const std::optional<Ratio> &ratio)
 {
     if (ratio) {
         object[name] = of(*ratio);
@@ -61,8 +61,14 @@ json point_of(const Report &report, const Place &place)
     const std::optional<Ratio> best = ratio_to_best(results, "fsbml", rails, place);
     put(point["ratios"], "fsbml/best", best);
     put(point["ratios"], "fsbml/r2", ratio(results, "fsbml", "r2", place));
-    if (rails.size() > 1) {
+    if (every_rail(report.arms).size() > 1) {
         put(point["ratios"], "fsbml/ideal", ratio_to_ideal(results, "fsbml", rails, place));
+        put(point["ratios"], "fsbml/sum", share_of_sum(results, "fsbml", rails, place));
+    }
+    for (const Arm &arm : report.arms) {
+        if (arm.role == Role::policy) {
+            put(point["ratios"], arm.name + "/fsbml", ratio(results, arm.name, "fsbml", place));
+        }
     }
     for (const Arm &arm : report.arms) {
         if (const std::optional<double> share = share_of_below(results, report.below, arm.name, place)) {

@@ -38,7 +38,9 @@ int parse(int argc, char **argv, Request &request)
         ->required();
     app.add_option("--rail-kind", request.rail_kind, "what rails are")
         ->check(CLI::IsMember({"network", "btl"}));
-    app.add_option("--arms", request.arms, "fsbml, fsbml:POLICY, r2, ucx, rails, or names of rails")
+    app.add_option("--arms", request.arms,
+                   "fsbml, fsbml:POLICY, r2, ucx, rails, or names of rails; :NAME=VALUE behind one "
+                   "sets a parameter of Open MPI")
         ->delimiter(',')
         ->required();
     app.add_option("--rounds", request.job.rounds, "launches of every arm")->check(CLI::Range(1, 1000));
@@ -85,10 +87,11 @@ void print_results(const Report &report, const std::string &when)
                                  : "times and rates";
     const bool exchange = report.bench == "onetoone" || report.bench == "equal" || report.bench == "single";
     fmt::print("\n{}, {}\nmedian {}{}, ± half the distance of the quartiles over launches;\n"
-               "ratios are of times, medians over the rounds; best: the best rail alone; ideal: what the "
-               "rails alone would allow "
-               "together\n\n{}",
+               "ratios are of times, medians over the rounds; best: the best rail alone; {}\n\n{}",
                report.setting, when, unit, exchange ? " of a message" : "",
+               only_bandwidths(report.results.places())
+                   ? "fsbml/sum is of rates: by those of the rails alone, added up"
+                   : "ideal: what the rails alone would allow together",
                results_table(report.results, report.arms));
     std::fflush(stdout);
 }

@@ -33,7 +33,7 @@ std::vector<std::string> command_of(const Job &job, const std::vector<std::strin
 {
     std::vector<std::string> command = {job.launcher, std::to_string(job.ranks)};
     command.insert(command.end(), arm.options.begin(), arm.options.end());
-    if (arm.role == Role::fsbml || arm.role == Role::policy) {
+    if (is_fsbml(arm)) {
         command.insert(command.end(), {"--mca", "bml_fsbml_verbose", probes ? "40" : "20"});
     }
     if (!job.probe.empty()) {

@@ -44,6 +44,21 @@ std::string cell(const std::optional<Ratio> &ratio)
     return ratio ? fmt::format("{:.2f}", ratio->median) : "-";
 }
 
+// A share near 1 takes one more digit, and says how sure it is.
+std::string share_cell(const std::optional<Ratio> &share)
+{
+    return share ? fmt::format("{:.3f} ±{:.3f}", share->median, share->spread) : "-";
+}
+
+// The column that compares FSBML with other settings to FSBML: what is not FSBML in the arm's name.
+std::string heading_of(const Arm &arm)
+{
+    std::string name = arm.name.substr(arm.name.find(':') + 1);
+    const std::string prefix = "bml_fsbml_";
+    name.erase(0, name.compare(0, prefix.size(), prefix) == 0 ? prefix.size() : 0);
+    return name + "/fsbml";
+}
+
 // The columns that name a place: those that tell places apart.
 class Labels
 {
@@ -146,6 +161,11 @@ std::string aligned(const std::vector<Row> &rows, std::size_t left)
     return text;
 }
 
+bool only_bandwidths(const std::vector<Place> &places)
+{
+    return std::all_of(places.begin(), places.end(), [](const Place &place) { return place.unit == "MB/s"; });
+}
+
 std::string results_table(const Results &results, const std::vector<Arm> &arms)
 {
     const std::vector<Place> places = results.places();
@@ -176,9 +196,15 @@ std::string results_table(const Results &results, const std::vector<Arm> &arms)
     if (ours && r2) {
         heading.push_back(rails.empty() ? "fsbml/r2" : "r2/fsbml");
     }
-    const bool ideal = ours && rails.size() > 1;
+    for (const Arm &arm : columns) {
+        if (ours && arm.role == Role::policy) {
+            heading.push_back(heading_of(arm));
+        }
+    }
+    const bool bandwidth = only_bandwidths(places);
+    const bool ideal = ours && every_rail(arms).size() > 1;
     if (ideal) {
-        heading.push_back("fsbml/ideal");
+        heading.push_back(bandwidth ? "fsbml/sum" : "fsbml/ideal");
     }
     const bool judged = ours && (!rails.empty() || r2) && enough_rounds(results, places);
     if (judged) {
@@ -206,8 +232,14 @@ std::string results_table(const Results &results, const std::vector<Arm> &arms)
             row.push_back(cell(other));
             compared = rails.empty() ? other : compared;
         }
+        for (const Arm &arm : columns) {
+            if (ours && arm.role == Role::policy) {
+                row.push_back(cell(ratio(results, arm.name, "fsbml", place)));
+            }
+        }
         if (ideal) {
-            row.push_back(cell(ratio_to_ideal(results, "fsbml", rails, place)));
+            row.push_back(bandwidth ? share_cell(share_of_sum(results, "fsbml", rails, place))
+                                    : cell(ratio_to_ideal(results, "fsbml", rails, place)));
         }
         if (judged) {
             row.push_back(compared ? word_of(verdict(*compared)) : "-");

@@ -16,6 +16,10 @@ namespace fsbml::bench
 // right. A row of no words is an empty line.
 std::string aligned(const std::vector<std::vector<std::string>> &rows, std::size_t left);
 
+// Whether all that was measured is MB/s: the table then has FSBML's rate by the sum of the rails', not by the
+// ideal.
+bool only_bandwidths(const std::vector<Place> &places);
+
 std::string results_table(const Results &results, const std::vector<Arm> &arms);
 
 // What of the lower layer's performance reaches MPI, in percent, by arm; empty if that layer was not

@@ -64,6 +64,46 @@ TEST(Arms, RefuseWhatIsNot)
     }
 }
 
+TEST(Arms, HaveParametersOfTheirOwn)
+{
+    const std::vector<Arm> arms = make_arms(
+        {"fsbml", "fsbml:bml_fsbml_quantum=65536", "fsbml:thesis:a=b:c=1.5/x", "rails:btl_tcp_links=2"},
+        rails, RailKind::network);
+    EXPECT_EQ(all_names(arms), (Words{"fsbml", "fsbml:bml_fsbml_quantum=65536", "fsbml:thesis:a=b:c=1.5/x",
+                                      "eth0:btl_tcp_links=2", "eth1:btl_tcp_links=2"}));
+    EXPECT_EQ(arms[1].options, (Words{"--mca", "bml", "fsbml", "--mca", "btl_tcp_if_include", "eth0,eth1",
+                                      "--mca", "bml_fsbml_quantum", "65536"}));
+    EXPECT_EQ(arms[2].options,
+              (Words{"--mca", "bml", "fsbml", "--mca", "btl_tcp_if_include", "eth0,eth1", "--mca",
+                     "bml_fsbml_policy", "thesis", "--mca", "a", "b", "--mca", "c", "1.5/x"}));
+    EXPECT_EQ(arms[4].options, (Words{"--mca", "bml", "r2", "--mca", "btl_tcp_if_include", "eth1", "--mca",
+                                      "btl_tcp_links", "2"}));
+    // Neither is what FSBML is judged by.
+    EXPECT_EQ(names_of(arms, Role::rail), Words{});
+    EXPECT_EQ(names_of(arms, Role::fsbml), Words{"fsbml"});
+    EXPECT_TRUE(is_fsbml(arms[1]) && is_fsbml(arms[2]) && !is_fsbml(arms[3]));
+}
+
+TEST(Arms, RefuseParametersThatAreNone)
+{
+    for (const char *wrong : {"fsbml:=1", "fsbml:a=", "fsbml:a=b c", "fsbml:a b=1", "fsbml:a==1", "eth2:a=1",
+                              "fsbml:a=1:thesis", "a=1"}) {
+        EXPECT_THROW(make_arms({wrong}, rails, RailKind::network), std::invalid_argument) << wrong;
+    }
+}
+
+TEST(Arms, KeepColonsOfRails)
+{
+    const std::vector<Arm> arms = make_arms({"eth0:1", "eth0:1:a=1"}, {"eth0:1"}, RailKind::network);
+    EXPECT_EQ(all_names(arms), (Words{"eth0:1", "eth0:1:a=1"}));
+}
+
+TEST(Arms, OfRailsAloneAreEveryRailOrNotEnough)
+{
+    EXPECT_EQ(every_rail(make_arms({"fsbml", "rails"}, rails, RailKind::network)), rails);
+    EXPECT_EQ(every_rail(make_arms({"fsbml", "eth0"}, rails, RailKind::network)), Words{});
+}
+
 TEST(Arms, UcxNeedsInterfaces)
 {
     EXPECT_EQ(make_arms({"ucx"}, rails, RailKind::network)[0].options.back(), "UCX_NET_DEVICES=eth0,eth1");

@@ -146,6 +146,23 @@ TEST(Ideal, IsThatOfTheSameRound)
     EXPECT_NEAR(found->median, 1.1, 1e-12);
 }
 
+TEST(Share, OfTheSumIsOfRatesOfTheSameRound)
+{
+    // A machine at half its speed in the second round.
+    const auto rate = [](const char *arm, double value) { return line(arm, 8, 1 << 20, value, "MB/s"); };
+    const Results results = results_of(rate("r0", 20) + rate("r1", 5) + rate("f", 24) + rate("r0", 10)
+                                       + rate("r1", 2.5) + rate("f", 12));
+    const std::optional<Ratio> found =
+        share_of_sum(results, "f", {"r0", "r1"}, {"exchange", "", 8, 1 << 20, "MB/s"});
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(found->median, 0.96, 1e-12);
+    EXPECT_NEAR(found->spread, 0, 1e-12);
+    EXPECT_EQ(found->rounds, 2);
+    EXPECT_FALSE(share_of_sum(results, "f", {}, {"exchange", "", 8, 1 << 20, "MB/s"}));
+    EXPECT_FALSE(share_of_sum(results, "f", {"r0", "r7"}, {"exchange", "", 8, 1 << 20, "MB/s"}));
+    EXPECT_FALSE(share_of_sum(results_of(line("f", 8, 16, 1) + line("r0", 8, 16, 1)), "f", {"r0"}, small));
+}
+
 TEST(Share, OfTheLayerBelowIsByTheSamePoint)
 {
     const Results upper = results_of(line("a", 8, 16, 20) + line("a", 8, 64, 50));
