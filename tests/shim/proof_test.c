@@ -67,6 +67,43 @@ static void held_messages_leave_on_the_first_live_rail(void)
     world_down(2);
 }
 
+#ifdef MCA_BTL_BASE_TAG_RDMA
+static void active_message_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                                mca_btl_base_descriptor_t *des, int status)
+{
+    done.n++;
+    done.btl = btl;
+    done.endpoint = endpoint;
+    done.status = status;
+    done.data = des;
+}
+
+/* osc/rdma keeps its descriptor and its context: a held message that takes another rail leaves both alone, and completes
+ * with them. Then the same descriptor is sent again. */
+static void active_messages_keep_their_descriptor(void)
+{
+    mca_bml_base_btl_t *bml_btl = up();
+    mca_btl_base_module_t *pseudo = bml_btl->btl;
+    mca_btl_base_descriptor_t *des
+        = pseudo->btl_alloc(pseudo, bml_btl->btl_endpoint, MCA_BTL_NO_ORDER, 500, MCA_BTL_DES_SEND_ALWAYS_CALLBACK);
+    CHECK(NULL != des && 0 == fsbml_des_rail(des));
+    des->des_cbfunc = active_message_done;
+    des->des_context = &done;
+    CHECK(OMPI_SUCCESS == pseudo->btl_send(pseudo, bml_btl->btl_endpoint, des, MCA_BTL_BASE_TAG_RDMA));
+    CHECK(1 == fake_answer(&fake[1], true));
+    CHECK(0 == fake[0].n_sent && 1 == fake[1].n_sent);
+    CHECK(fake_complete(&fake[1], OPAL_SUCCESS));
+    CHECK(1 == done.n && des == done.data && pseudo == done.btl && bml_btl->btl_endpoint == done.endpoint);
+    CHECK(&done == des->des_context && active_message_done == des->des_cbfunc);
+    CHECK(1 == fake_answer(&fake[0], true));
+    CHECK(OMPI_SUCCESS == pseudo->btl_send(pseudo, bml_btl->btl_endpoint, des, MCA_BTL_BASE_TAG_RDMA));
+    CHECK(1 == fake[0].n_sent && fake_complete(&fake[0], OPAL_SUCCESS));
+    CHECK(2 == done.n && des == done.data && &done == des->des_context);
+    pseudo->btl_free(pseudo, des);
+    world_down(2);
+}
+#endif
+
 /* A held fragment with header and data in two places arrives whole on another rail. */
 static void held_fragments_are_moved_whole(void)
 {
@@ -319,6 +356,9 @@ int main(void)
     static void (*const test[])(void) = {
         held_messages_leave_on_the_first_live_rail,
         held_fragments_are_moved_whole,
+#ifdef MCA_BTL_BASE_TAG_RDMA
+        active_messages_keep_their_descriptor,
+#endif
         silence_everywhere_proves_nothing,
         a_silent_rail_is_given_up_after_a_second_question,
         a_late_answer_brings_a_rail_back,

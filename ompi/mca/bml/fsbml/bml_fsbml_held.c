@@ -64,6 +64,19 @@ static void fail(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held)
     }
 }
 
+/* An active message's sender keeps its descriptor and sends it again for the next piece: it waits, and a copy goes. */
+static void stand_in_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                          mca_btl_base_descriptor_t *copy, int status)
+{
+    mca_btl_base_descriptor_t *original = copy->des_cbdata;
+    original->des_cbfunc(btl, endpoint, original, status);
+}
+
+static bool stays_with_its_sender(const mca_bml_fsbml_held_t *held)
+{
+    return fsbml_onesided_is_tag(held->tag) && 0 == (held->des->des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
+}
+
 /* Gives a held message to another rail. */
 static bool move(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, mca_bml_fsbml_path_t *to)
 {
@@ -72,7 +85,13 @@ static bool move(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, mca_b
     if (NULL == copy) {
         return false;
     }
-    old->btl_free(old, held->des);
+    if (stays_with_its_sender(held)) {
+        copy->des_flags |= MCA_BTL_DES_FLAGS_BTL_OWNERSHIP;
+        copy->des_cbfunc = stand_in_done;
+        copy->des_cbdata = held->des;
+    } else {
+        old->btl_free(old, held->des);
+    }
     held->des = copy;
     held->rail = to->rail;
     return true;
