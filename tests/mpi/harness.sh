@@ -91,15 +91,19 @@ harness_begin() {
     trap harness_cleanup EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM
+    # PRRTE 5 hands the path on which Open MPI looks for components to PMIx, which complains about what it finds there. With
+    # a path of its own, PMIx stays silent.
+    mkdir -p "$harness_logs/none"
+    export PMIX_MCA_mca_base_component_path=$harness_logs/none
     printf '# Open MPI %s in %s, bml %s\n' "$version" "$prefix" "$harness_bml"
 }
 
 # harness_has NAME: is there such a program for this Open MPI? Sessions came with Open MPI 5; PRRTE in 5.0.7 damages its
-# heap when a job spawns, and every tenth mpirun or so dies of it, whatever the BML.
+# heap when a job spawns or connects, and every tenth mpirun or so dies of it, whatever the BML.
 harness_has() {
     case "$1" in
         sessions) [ "$harness_major" -ge 5 ] ;;
-        spawn) [ "$harness_major" -lt 5 ] ;;
+        spawn | connect) [ "$harness_major" -lt 5 ] ;;
     esac
 }
 

@@ -9,18 +9,29 @@ set -euo pipefail
 # A job that takes longer hangs: on an idle machine each takes a few seconds.
 LIMIT=${FSBML_TEST_LIMIT:-90}
 
-# What runs where: nodes | ranks | rails | programs with their arguments, separated by commas.
+# What runs where: nodes | ranks | rails | programs with their arguments, separated by commas | more options for mpirun.
 # 'shares' looks at what the rails carried during the program before it. Sessions only with two ranks: with more, Open MPI
 # 5.0.7 itself hangs now and then in the second life, with r2 as well, since ranks keep the first life's addresses.
 SETS=(
-    "2|2|200mbit 20mbit|pt2pt,shares,match,datatypes,order,order 1,collectives,comms,onesided,threads,sessions,spawn,late"
+    "2|2|200mbit 20mbit|pt2pt,shares,match,datatypes,order,order 1,collectives,comms,onesided,threads,stress,requests,sessions,spawn,connect,late"
     "2|2|200mbit 20mbit|lifecycle quiet,lifecycle pair,lifecycle unreceived,lifecycle busy"
-    "2|4|200mbit 20mbit|pt2pt,match,order,collectives,comms,onesided,threads,lifecycle busy"
-    "4|4|200mbit 20mbit|match,order,collectives,comms,onesided,late,spawn,lifecycle quiet,lifecycle pair"
+    "2|2|200mbit 20mbit|pt2pt,onesided|--mca mpi_leave_pinned 0"
+    "2|2|200mbit 20mbit|requests|--mca bml_fsbml_quantum 4096"
+    "2|2|200mbit 20mbit|requests|--mca bml_fsbml_quantum 16777216"
+    "2|2|200mbit 20mbit|order|--mca bml_fsbml_policy thesis"
+    "2|2|200mbit 20mbit|stress|--mca bml_fsbml_policy roundrobin"
+    "2|2|200mbit 20mbit|match|--mca bml_fsbml_policy single"
+    "2|2|200mbit 20mbit|pt2pt,match,stress,requests|--mca bml_fsbml_rdma on"
+    "2|4|200mbit 20mbit|pt2pt,match,order,collectives,comms,onesided,threads,stress,soak,lifecycle busy"
+    "4|4|200mbit 20mbit|match,order,collectives,comms,onesided,requests,soak,late,spawn,connect,lifecycle quiet,lifecycle pair"
+    "4|4|200mbit 20mbit|order,collectives|--mca mpi_add_procs_cutoff 1024"
+    "4|4|200mbit 20mbit|match|--mca mpi_preconnect_mpi 1"
     "3|3|200mbit 20mbit|order,collectives,comms,lifecycle busy"
     "2|2|400mbit 10mbit|order,order 2,match,lifecycle unreceived"
     "2|2|200mbit|pt2pt,order,collectives,sessions"
-    "2|2|100mbit 100mbit 10mbit|pt2pt,datatypes,order,collectives,threads"
+    "2|2|100mbit 100mbit 10mbit|pt2pt,datatypes,order,collectives,threads,stress,requests"
+    "2|4|100mbit 100mbit 10mbit|soak"
+    "4|4|100mbit 100mbit 10mbit|soak"
 )
 
 # verdict PROGRAM: prints why the last job failed, or nothing.
@@ -56,8 +67,10 @@ shares() {
 }
 
 run_program() {
-    local name=$1 ranks=$2 program arguments options=(--mca bml "$harness_bml")
+    local name=$1 ranks=$2 program arguments options=(--mca bml "$harness_bml") more
     read -r -a arguments <<<"$3"
+    read -r -a more <<<"$4"
+    options+=("${more[@]}")
     program=${arguments[0]}
     # Debian's configuration of 4.1 switches its one component off that works over tcp.
     if [ "$program" = onesided ] && [ "$harness_major" -lt 5 ]; then options+=(--mca osc pt2pt); fi
@@ -66,12 +79,14 @@ run_program() {
 }
 
 run_set() {
-    local nodes ranks rails programs program name rates before_fast=0 before_slow=0 fast=0 slow=0 list
-    IFS='|' read -r nodes ranks rails programs <<<"$1"
+    local nodes ranks rails programs options program name rates before_fast=0 before_slow=0 fast=0 slow=0 list
+    IFS='|' read -r nodes ranks rails programs options <<<"$1"
+    # Without fsbml these would be the same tests again.
+    if [ "$harness_bml" != fsbml ] && [[ $options == *bml_fsbml_* ]]; then return; fi
     read -r -a rates <<<"$rails"
     IFS=, read -r -a list <<<"$programs"
     for program in "${list[@]}"; do
-        name="$nodes nodes, $ranks ranks, $rails: $program"
+        name="$nodes nodes, $ranks ranks, $rails: $program${options:+, $options}"
         harness_wanted "$name" || continue
         harness_has "$program" || continue
         if [ "$program" != shares ]; then
@@ -79,7 +94,7 @@ run_set() {
             before_fast=$(sent 0)
             before_slow=0
             [ ${#rates[@]} -lt 2 ] || before_slow=$(sent 1)
-            run_program "$name" "$ranks" "$program"
+            run_program "$name" "$ranks" "$program" "$options"
             fast=$(($(sent 0) - before_fast))
             [ ${#rates[@]} -lt 2 ] || slow=$(($(sent 1) - before_slow))
         elif [ "$harness_bml" = fsbml ]; then
