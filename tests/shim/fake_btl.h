@@ -44,7 +44,7 @@ typedef struct fake_btl_t {
         mca_btl_base_tag_t tag;
         int peer;
     } queue[FAKE_QUEUE];         /* given to btl_send, not completed */
-    int n_queue;
+    int n_queue, room;           /* how many fit */
     bool breaks_pipe;            /* closing a connection raises SIGPIPE */
     _Atomic int n_sent, n_sendi, n_alloc, n_free, n_wrong_owner, n_refused;
     _Atomic size_t bytes;
@@ -56,7 +56,7 @@ typedef struct fake_btl_t {
     bool no_alloc, no_prepare;
     unsigned chance;             /* of 256: to refuse anything that is not a probe */
     bool shortens;               /* prepares less than it is asked for, by chance */
-    uint64_t random;             /* state of these chances; 0: none */
+    _Atomic uint64_t random;     /* state of these chances */
 } fake_btl_t;
 
 static inline uint64_t next_random(uint64_t *state)
@@ -68,9 +68,15 @@ static inline uint64_t next_random(uint64_t *state)
     return *state = x;
 }
 
+static inline uint64_t fake_random(fake_btl_t *fake)
+{
+    uint64_t state = fake->random;
+    return fake->random = next_random(&state);
+}
+
 static inline bool fake_refuses(fake_btl_t *fake, bool always)
 {
-    const bool no = always || (0 != fake->chance && (next_random(&fake->random) >> 32 & 255) < fake->chance);
+    const bool no = always || (0 != fake->chance && (fake_random(fake) >> 32 & 255) < fake->chance);
     fake->n_refused += no;
     return no;
 }
@@ -119,8 +125,8 @@ static mca_btl_base_descriptor_t *fake_prepare_src(mca_btl_base_module_t *btl, s
     if (reserve + *size > btl->btl_max_send_size) {
         *size = btl->btl_max_send_size - reserve;
     }
-    if (fake->shortens && *size > 1 && 0 == (next_random(&fake->random) >> 40 & 3)) {
-        *size = 1 + (next_random(&fake->random) >> 20) % *size;
+    if (fake->shortens && *size > 1 && 0 == (fake_random(fake) >> 40 & 3)) {
+        *size = 1 + (fake_random(fake) >> 20) % *size;
     }
     if (fake_refuses(fake, fake->no_prepare)) {
         return NULL;
@@ -161,7 +167,7 @@ static int fake_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
     }
     const size_t bytes = fsbml_des_bytes(des);
     pthread_mutex_lock(&fake->lock);
-    const bool room = fake->n_queue < FAKE_QUEUE;
+    const bool room = fake->n_queue < fake->room;
     if (room) {
         fake->queue[fake->n_queue].des = (fake_des_t *) des;
         fake->queue[fake->n_queue].peer = (int) ((char *) ep - fake_endpoint[fake_number(btl)]);
@@ -220,6 +226,7 @@ static void fake_construct(fake_btl_t *fake, size_t eager, size_t max_send, uint
 {
     memset(fake, 0, sizeof(*fake));
     fake->random = 1;
+    fake->room = FAKE_QUEUE;
     fake->keeps_flags = true;
     fake->super.btl_component = &fake_component;
     fake->super.btl_eager_limit = eager;

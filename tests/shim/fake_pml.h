@@ -206,7 +206,7 @@ static void pml_completion(mca_btl_base_module_t *btl, struct mca_btl_base_endpo
 }
 
 /* Sends as the PML does: alloc, header, send; returns what btl_send said. */
-static int pml_send(mca_bml_base_btl_t *bml_btl, size_t bytes, mca_btl_base_tag_t tag)
+static inline int pml_send(mca_bml_base_btl_t *bml_btl, size_t bytes, mca_btl_base_tag_t tag)
 {
     mca_btl_base_descriptor_t *des = NULL;
     mca_bml_base_alloc(bml_btl, &des, MCA_BTL_NO_ORDER, bytes,
