@@ -3,6 +3,7 @@
 #
 #   check_component PREFIX   unit, shim, layout and patch tests, and the DSO, built for that Open MPI (stock or reference)
 #   check_sanitized          the core's unit tests with ASan and UBSan
+#   check_shim_threads PREFIX   threads on the shim and the core, both with TSan; Open MPI itself is as it is
 
 need_googletest() {
     printf '#include <gtest/gtest.h>\n' | "${CXX:-c++}" -x c++ -E - >/dev/null 2>&1 || need_packages "the unit tests" libgtest-dev
@@ -24,20 +25,48 @@ check_component() {
     run_check "$dir" "testing the component for Open MPI $(openmpi_version "$prefix")"
 }
 
+# configure_in DIR KEY WHAT ARGUMENT...: configures in DIR/build, unless it was for the same KEY.
+configure_in() {
+    local dir=$1 key=$2 what=$3 log=$FSBML_BUILD/log/${1##*/}-configure.log
+    shift 3
+    [ "$(cat "$dir/.configured" 2>/dev/null)" != "$key" ] || return 0
+    rm -rf "$dir"
+    mkdir -p "$dir/build"
+    (cd "$dir/build" && logged "$log" "$what" "$FSBML_BUILD/src/configure" --quiet "$@") ||
+        die "$(configure_error "$log") (log: $log)"
+    printf '%s\n' "$key" >"$dir/.configured"
+}
+
 check_sanitized() {
-    local dir=$FSBML_BUILD/sanitized farm=$FSBML_BUILD/src key
+    local dir=$FSBML_BUILD/sanitized
     need_build_tools
     need_googletest
     prepare_build
-    key=$(autotools_key)
-    if [ "$(cat "$dir/.configured" 2>/dev/null)" != "$key" ]; then
-        rm -rf "$dir"
-        mkdir -p "$dir/build"
-        (cd "$dir/build" && logged "$FSBML_BUILD/log/sanitized-configure.log" "configuring the core with sanitizers" \
-            "$farm/configure" --quiet --enable-sanitizers CFLAGS="-g -O1" CXXFLAGS="-g -O1") ||
-            die "$(configure_error "$FSBML_BUILD/log/sanitized-configure.log") (log: $FSBML_BUILD/log/sanitized-configure.log)"
-        printf '%s\n' "$key" >"$dir/.configured"
-    fi
+    configure_in "$dir" "$(autotools_key)" "configuring the core with sanitizers" \
+        --enable-sanitizers CFLAGS="-g -O1" CXXFLAGS="-g -O1"
     run_check "$dir" "testing the core with ASan and UBSan"
     exec 9>&-
+}
+
+check_shim_threads() {
+    # Open MPI's fences are no news to TSan: it takes the locks for what they are.
+    local prefix=$1 dir=$FSBML_BUILD/tsan-shim flags="-g -O1 -fsanitize=thread -Wno-tsan" log=$FSBML_BUILD/log/tsan-shim-make.log part
+    need_build_tools
+    prepare_build
+    configure_in "$dir" "$(configure_key "$prefix" "$flags")" "configuring the shim with TSan" \
+        --with-openmpi="$prefix" CFLAGS="$flags" CXXFLAGS="$flags"
+    for part in "ompi/mca/bml/fsbml libfsbml_core.la libfsbml_shim.la" "tests shim/threads_test"; do
+        # shellcheck disable=SC2086 # a folder and its targets
+        logged "$log" "compiling the shim with TSan (${part%% *})" make -j "$(nproc)" -C "$dir"/build/$part ||
+            die "the shim does not compile with TSan; the log is $log"
+    done
+    exec 9>&-
+    log=$FSBML_BUILD/log/tsan-shim.log
+    if TSAN_OPTIONS=halt_on_error=1 timeout 300 setarch "$(uname -m)" -R "$dir/build/tests/shim/threads_test" >"$log" 2>&1; then
+        grep ' messages, ' "$log"
+        printf 'ok - shim/threads_test\n'
+    else
+        cat "$log"
+        printf 'not ok - shim/threads_test\n'
+    fi
 }

@@ -18,7 +18,7 @@ test_about() {
     case "$1" in
         units) echo "core, shim, layout, base patches and DSO, built for the Open MPI in use (make check)" ;;
         sanitizers) echo "core with ASan and UBSan" ;;
-        threads) echo "threads on the scheduler, with TSan" ;;
+        threads) echo "threads on the scheduler, and in the pseudo BTL, with TSan" ;;
         link) echo "the link emulator's parts, with ASan and UBSan" ;;
         bench) echo "the bench's parts, with ASan and UBSan" ;;
         driver) echo "the driver's commands" ;;
@@ -66,6 +66,7 @@ test_threads() {
         die "the core does not compile with TSan; the log is $FSBML_BUILD/log/tsan-make.log"
     # TSan of gcc 12 cannot place its shadow memory where the kernel randomises addresses much.
     TSAN_OPTIONS=halt_on_error=1 setarch "$(uname -m)" -R "$dir/threads_test" | gtest_to_tap threads_test
+    check_shim_threads "$(stock_openmpi "")"
 }
 
 test_link() {

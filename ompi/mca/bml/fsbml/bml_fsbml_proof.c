@@ -30,12 +30,11 @@ void fsbml_proof_watch(mca_bml_fsbml_endpoint_t *ep)
         ep->next = proving;
         proving = ep;
     }
-    bool start = !running;
-    running = true;
-    opal_mutex_unlock(&list_lock);
-    if (start) {
+    if (!running) { /* under the lock, so that no thread that has just found the list empty unregisters it again */
+        running = true;
         opal_progress_register(progress);
     }
+    opal_mutex_unlock(&list_lock);
 }
 
 static void unwatch(mca_bml_fsbml_endpoint_t *ep)
@@ -49,6 +48,11 @@ static void unwatch(mca_bml_fsbml_endpoint_t *ep)
     }
     ep->proving = false;
     opal_mutex_unlock(&list_lock);
+}
+
+static bool needs_nothing(mca_bml_fsbml_endpoint_t *ep)
+{
+    return atomic_load(&ep->live) == atomic_load(&ep->possible) && 0 == atomic_load(&ep->n_held);
 }
 
 int fsbml_proof_init(void)
@@ -315,17 +319,22 @@ static void look_after(uint64_t now)
         tell_silence(ep[i], now);
         give_up_silent(ep[i], now);
         bool settled = fsbml_path_report(ep[i], now);
-        uint32_t live = atomic_load(&ep[i]->live), possible = atomic_load(&ep[i]->possible);
-        if (0 == possible) {
+        if (0 == atomic_load(&ep[i]->possible)) {
             if (settled) {
                 unwatch(ep[i]);
                 no_way(ep[i]);
+                if (0 != atomic_load(&ep[i]->possible)) {
+                    fsbml_proof_watch(ep[i]); /* a rail came back meanwhile */
+                }
             }
             continue;
         }
         fsbml_held_release(ep[i]);
-        if (settled && live == possible && 0 == atomic_load(&ep[i]->n_held)) {
+        if (settled && needs_nothing(ep[i])) {
             unwatch(ep[i]);
+            if (!needs_nothing(ep[i])) {
+                fsbml_proof_watch(ep[i]); /* something came meanwhile, and found it still watched */
+            }
         }
     }
 }
@@ -342,12 +351,11 @@ static int progress(void)
     look_after(now);
     opal_mutex_unlock(&work_lock);
     opal_mutex_lock(&list_lock);
-    bool stop = running && NULL == proving;
-    running = running && !stop;
-    opal_mutex_unlock(&list_lock);
-    if (stop) {
+    if (running && NULL == proving) {
+        running = false;
         opal_progress_unregister(progress);
     }
+    opal_mutex_unlock(&list_lock);
     return 0;
 }
 
