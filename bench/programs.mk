@@ -14,7 +14,8 @@ common = common/options.o common/output.o common/session.o common/traffic.o
 onetoone = mpi/onetoone.o mpi/draws.o $(common)
 collectives = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/mpi/collectives*.cpp)) $(common)
 p2p = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/mpi/p2p*.cpp)) $(common)
-mpi_programs = onetoone collectives p2p
+onesided = mpi/onesided.o $(common)
+mpi_programs = onetoone collectives p2p onesided
 
 # The program has the folder's name, so its objects are in another.
 kernels = $(patsubst $(bench)/kernels/%.cpp,kernels.objects/%.o,$(wildcard $(bench)/kernels/*.cpp)) $(common)

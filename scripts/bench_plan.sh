@@ -9,7 +9,7 @@ bench_run() {
     shift 2
     local custom=() reference="" openmpi="" wanted_rounds=0 full="" wanted_arms="" wanted_nodes=0 wanted_ranks=0 more=()
     # These are the plan (bench/cluster/measure).
-    local where=cluster nodes rates ranks rails="" arms rounds limit=600 prefix components="" programs command=() below=() probe=""
+    local where=cluster nodes per_node rates ranks rails="" arms rounds limit=600 prefix components="" programs command=() below=() probe=""
     local hostfile="" bars="" json="" plots="" out
     local program arguments isolation=()
     bench_parse "$@"
@@ -106,7 +106,7 @@ bench_settle() {
     fi
     [ "$wanted_rounds" -eq 0 ] || rounds=$wanted_rounds
     [ "$wanted_nodes" -eq 0 ] || nodes=$wanted_nodes
-    ranks=$nodes
+    ranks=$((nodes * per_node))
     [ "$wanted_ranks" -eq 0 ] || ranks=$wanted_ranks
     # The bars are for the experiment as it is.
     [[ " $FSBML_EXPERIMENTS " != *" $name "* ]] || bars=$name
@@ -115,13 +115,17 @@ bench_settle() {
         rates=("${custom[@]}")
         bars=""
     fi
-    # An experiment may name the virtual cluster's fastest rail; which of a user's is fastest is not known.
-    [ "$where" != hosts ] || arms=${arms//rail0/rails}
+    # An experiment may name the virtual cluster's fastest rail. Which of a user's is fastest is not known, and of rails that
+    # not all nodes have, it may be one.
+    [[ $where != hosts && ${rates[*]} != *,nodes=* ]] || arms=${arms//rail0/rails}
     [ -z "$wanted_arms" ] || arms=$wanted_arms
     if [ "$where" = cluster ]; then
         local rail
-        for ((rail = 0; rail < ${#rates[@]}; rail++)); do rails+=${rails:+,}rail$rail; done
-        arms=$(arms_in_turn "$arms" "${rates[@]}")
+        for ((rail = 0; rail < ${#rates[@]}; rail++)); do
+            check_rail_nodes "${rates[$rail]}" "$nodes"
+            rails+=${rails:+,}rail$rail
+        done
+        arms=$(arms_in_turn "$arms" "$nodes" "${rates[@]}") || exit 1
     fi
     arguments+=("${more[@]}")
 }

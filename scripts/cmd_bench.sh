@@ -19,8 +19,9 @@ rails as FSBML measured them, and the outcome in a sentence, which also says if 
 go to the benchmark's program (`-- --help` lists what it takes).
 
 where:
-  --rail SPEC         of a virtual cluster (repeat); as with `./fsbml cluster up`, e.g. --rail rate=200mbit,delay=1ms
-  --nodes N           nodes of that cluster, --ranks N: ranks, dealt over the nodes (one a node)
+  --rail SPEC         of a virtual cluster (repeat); as with `./fsbml cluster up`, e.g. --rail rate=200mbit,delay=1ms;
+                      with nodes=0-1 only those nodes have it, and it is no arm by itself
+  --nodes N           nodes of that cluster, --ranks N: ranks, dealt over the nodes (one a node; multipair: two)
   --hostfile FILE     no virtual cluster: the hosts in this file, as mpirun takes it; the project's folder must be there on all
                       of them. Needs --rails LIST, interfaces or networks, e.g. --rails eth0,eth1 or --rails 10.0.0.0/24,10.1.0.0/24
   --one-host          two processes of this host, over shared memory and TCP

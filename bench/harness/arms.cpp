@@ -59,6 +59,9 @@ Arm with_bml(const std::string &name, Role role, const std::string &bml,
              const std::vector<std::string> &rails, RailKind kind)
 {
     Arm arm{name, role, {"--mca", "bml", bml}, rails.size()};
+    if (kind == RailKind::uneven && role != Role::rail) {
+        return arm;
+    }
     const std::vector<std::string> where = on_rails(rails, kind);
     arm.options.insert(arm.options.end(), where.begin(), where.end());
     return arm;
@@ -68,10 +71,11 @@ Arm with_bml(const std::string &name, Role role, const std::string &bml,
 // here.
 Arm with_ucx(const std::vector<std::string> &rails, RailKind kind)
 {
-    if (kind == RailKind::btl || std::any_of(rails.begin(), rails.end(), [](const std::string &rail) {
+    if (kind != RailKind::network || std::any_of(rails.begin(), rails.end(), [](const std::string &rail) {
             return rail.find('/') != std::string::npos;
         })) {
-        throw std::invalid_argument("the arm ucx needs rails that are named by their interfaces");
+        throw std::invalid_argument(
+            "the arm ucx needs rails that are named by their interfaces, on all nodes");
     }
     return {"ucx",
             Role::peer,
@@ -88,11 +92,6 @@ void add(std::vector<Arm> &arms, Arm arm)
         arms.push_back(std::move(arm));
     }
 }
-
-} // namespace
-
-namespace
-{
 
 // The arms of a request without parameters.
 std::vector<Arm> arms_of(const std::string &request, const std::vector<std::string> &rails, RailKind kind)

@@ -27,6 +27,7 @@ struct Arm {
 // What the rails are called, in Open MPI's words.
 enum class RailKind {
     network, // interfaces, or networks as 10.0.1.0/24, of tcp
+    uneven,  // interfaces of tcp that not all nodes have; each node has been told its own
     btl,     // BTLs, such as vader and tcp of one host
 };
 

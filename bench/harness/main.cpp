@@ -37,7 +37,7 @@ int parse(int argc, char **argv, Request &request)
         ->delimiter(',')
         ->required();
     app.add_option("--rail-kind", request.rail_kind, "what rails are")
-        ->check(CLI::IsMember({"network", "btl"}));
+        ->check(CLI::IsMember({"network", "uneven", "btl"}));
     app.add_option("--arms", request.arms,
                    "fsbml, fsbml:POLICY, r2, ucx, rails, or names of rails; :NAME=VALUE behind one "
                    "sets a parameter of Open MPI")
@@ -150,7 +150,9 @@ void work(const Request &request)
     report.bench = request.bench;
     report.setting = request.setting;
     report.arms = make_arms(request.arms, request.rails,
-                            request.rail_kind == "btl" ? RailKind::btl : RailKind::network);
+                            request.rail_kind == "btl"      ? RailKind::btl
+                            : request.rail_kind == "uneven" ? RailKind::uneven
+                                                            : RailKind::network);
     std::string when = "saved results";
     if (!request.lines.empty()) {
         read_saved(request, report);

@@ -25,8 +25,9 @@ const char *const about =
     "reuse: latency with 0 to 100 % of the messages in the same memory and the others in fresh pages.\n"
     "connections: latency after rank 0 exchanged messages with K ranks (the library may have more "
     "connections).\n"
-    "multipair: each rank of the first half streams to one of the second, on another node if it can be; "
-    "the sum (an even number of ranks).\n"
+    "multipair: with the ranks in the order of their nodes, each of the first half streams to one of the "
+    "second, "
+    "all at once; the sum (an even number of ranks).\n"
     "unexpected: the time of each receive when K messages (in all up to 512 KiB) are there before the "
     "first receive, in the order of the messages and from the last to the first.\n"
     "progress: latency with a loop of MPI_Test, with MPI_Wait, and with a loop that sleeps 50 us between "
@@ -75,7 +76,7 @@ void complain(const Session &session, const char *what)
 bool possible(const Session &session, const p2p::Choice &choice, std::vector<std::string> &operations)
 {
     const std::size_t largest = *std::max_element(choice.sizes.begin(), choice.sizes.end());
-    if (largest * static_cast<std::size_t>(choice.window) > most_memory) {
+    if (largest * static_cast<std::size_t>(choice.window()) > most_memory) {
         complain(session, "--window times the largest of --sizes is more than 512 MiB");
         return false;
     }
@@ -101,8 +102,9 @@ int main(int argc, char **argv)
     Options options("p2p", about);
     options.add("operations", operations, all_names(), "which");
     options.add("sizes", choice.sizes, 1, largest_size, "message sizes in bytes");
-    options.add("window", choice.window, 1, 4096,
-                "messages under way at once (bandwidth, bidirectional, multipair, completion, g)");
+    options.add("window", choice.windows, 1, 4096,
+                "messages under way at once: each (bandwidth, bidirectional, multipair), or the most of them "
+                "(completion, g)");
     Session session("p2p", options, argc, argv);
     if (!session.ready() || !session.needs_ranks(2)) {
         return session.exit_code();

@@ -14,7 +14,8 @@ namespace fsbml::bench::p2p
 
 struct Choice {
     std::vector<std::size_t> sizes = {1, 64, 1024, 4096, 16384, 65536};
-    int window = 32; // messages that are under way at once
+    std::vector<int> windows = {32}; // so many messages are under way at once
+    int window() const { return *std::max_element(windows.begin(), windows.end()); }
 };
 
 // The window for what is about messages rather than bytes: fewer large ones, as slow rails take long for
@@ -22,7 +23,7 @@ struct Choice {
 inline int short_window(const Choice &choice, std::size_t size)
 {
     const std::size_t most = (std::size_t{256} << 10) / size;
-    return static_cast<int>(std::clamp<std::size_t>(most, 1, static_cast<std::size_t>(choice.window)));
+    return static_cast<int>(std::clamp<std::size_t>(most, 1, static_cast<std::size_t>(choice.window())));
 }
 
 // All ranks call each of these; unless said otherwise, ranks 0 and 1 exchange messages and rank 0 takes the

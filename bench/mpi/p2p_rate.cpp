@@ -4,6 +4,8 @@
 #include "p2p.hpp"
 #include "p2p_stream.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace fsbml::bench::p2p
@@ -48,43 +50,46 @@ std::vector<int> nodes_of_ranks(const Session &session)
     return nodes;
 }
 
-// How far the second half is turned against the first, so that as few pairs as possible are on one node.
-int best_turn(const std::vector<int> &nodes)
+// The ranks, those of a node behind each other: who are in the first half send to the second, so that all
+// ranks of a node share their rails for the same direction.
+std::vector<int> ranks_by_node(const std::vector<int> &nodes)
 {
-    const std::size_t pairs = nodes.size() / 2;
-    std::size_t best = 0;
-    std::size_t fewest = pairs + 1;
-    for (std::size_t turn = 0; turn < pairs; ++turn) {
-        std::size_t together = 0;
-        for (std::size_t first = 0; first < pairs; ++first) {
-            together += nodes[first] == nodes[pairs + (first + turn) % pairs] ? 1 : 0;
-        }
-        if (together < fewest) {
-            fewest = together;
-            best = turn;
+    std::vector<int> ranks(nodes.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) {
+        return nodes[static_cast<std::size_t>(a)] < nodes[static_cast<std::size_t>(b)];
+    });
+    return ranks;
+}
+
+template <typename Measure>
+void for_each_stream(const Choice &choice, const Measure &measure)
+{
+    for (std::size_t size : choice.sizes) {
+        for (int window : choice.windows) {
+            measure(window, size);
         }
     }
-    return static_cast<int>(best);
 }
 
 } // namespace
 
 void measure_bandwidth(Session &session, const Choice &choice)
 {
-    for (std::size_t size : choice.sizes) {
-        Stream stream(session, choice.window, size);
-        measure_stream(session, stream, {"", "bandwidth", "", choice.window, size, "MB/s", {}, {}},
-                       megabytes(choice.window, size));
-    }
+    for_each_stream(choice, [&](int window, std::size_t size) {
+        Stream stream(session, window, size);
+        measure_stream(session, stream, {"", "bandwidth", "", window, size, "MB/s", {}, {}},
+                       megabytes(window, size));
+    });
 }
 
 void measure_bidirectional(Session &session, const Choice &choice)
 {
-    for (std::size_t size : choice.sizes) {
-        Stream stream(session, choice.window, size, 0, 1, true);
-        measure_stream(session, stream, {"", "bidirectional", "", choice.window, size, "MB/s", {}, {}},
-                       2 * megabytes(choice.window, size));
-    }
+    for_each_stream(choice, [&](int window, std::size_t size) {
+        Stream stream(session, window, size, 0, 1, true);
+        measure_stream(session, stream, {"", "bidirectional", "", window, size, "MB/s", {}, {}},
+                       2 * megabytes(window, size));
+    });
 }
 
 void measure_rate(Session &session, const Choice &choice)
@@ -122,18 +127,20 @@ void measure_completion(Session &session, const Choice &choice)
 void measure_multipair(Session &session, const Choice &choice)
 {
     const int pairs = session.ranks() / 2;
-    const int turn = best_turn(nodes_of_ranks(session));
-    const int first = session.rank() < pairs ? session.rank() : (session.rank() - turn) % pairs;
-    for (std::size_t size : choice.sizes) {
-        Stream stream(session, choice.window, size, first, pairs + (first + turn) % pairs);
+    const std::vector<int> ranks = ranks_by_node(nodes_of_ranks(session));
+    const auto place = std::find(ranks.begin(), ranks.end(), session.rank()) - ranks.begin();
+    const auto pair = static_cast<std::size_t>(place % pairs);
+    const int first = ranks[pair];
+    const int second = ranks[pair + static_cast<std::size_t>(pairs)];
+    for_each_stream(choice, [&](int window, std::size_t size) {
+        Stream stream(session, window, size, first, second);
         stream.begin_together();
         // Every rank counts the bytes of all, so that the least value is that of the rank that was ready
         // last.
-        measure_stream(
-            session, stream,
-            {"", "multipair", "pairs=" + std::to_string(pairs), choice.window, size, "MB/s", {}, {}},
-            pairs * megabytes(choice.window, size), Session::Counts::worst);
-    }
+        measure_stream(session, stream,
+                       {"", "multipair", "pairs=" + std::to_string(pairs), window, size, "MB/s", {}, {}},
+                       pairs * megabytes(window, size), Session::Counts::worst);
+    });
 }
 
 } // namespace fsbml::bench::p2p

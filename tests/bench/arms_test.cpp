@@ -50,6 +50,15 @@ TEST(Arms, OfOneHostAreBtls)
     EXPECT_EQ(arms[1].options, (Words{"--mca", "bml", "fsbml", "--mca", "btl", "self,sm,tcp"}));
 }
 
+TEST(Arms, OfUnevenNodesLeaveTheRailsToThem)
+{
+    const std::vector<Arm> arms = make_arms({"fsbml:thesis", "r2", "eth0"}, rails, RailKind::uneven);
+    EXPECT_EQ(arms[0].options, (Words{"--mca", "bml", "fsbml", "--mca", "bml_fsbml_policy", "thesis"}));
+    EXPECT_EQ(arms[1].options, (Words{"--mca", "bml", "r2"}));
+    EXPECT_EQ(arms[2].options, (Words{"--mca", "bml", "r2", "--mca", "btl_tcp_if_include", "eth0"}));
+    EXPECT_THROW(make_arms({"ucx"}, rails, RailKind::uneven), std::invalid_argument);
+}
+
 TEST(Arms, RefuseWhatIsNot)
 {
     for (const char *wrong : {"eth2", "fsbml:fast", "fsbml:", "", "R2"}) {

@@ -61,6 +61,10 @@ words_are_checked() {
     ok "a file that cannot be written" refuses "cannot write" bench core --json /nowhere/x.json
     ok "rounds out of range" refuses "from 1 to 1000" bench single --rounds 0
     ok "an unknown option of a comparison" refuses "bench: unknown option '--fast'" bench onetoone --fast
+    ok "a rail of one node" refuses "joins at least two nodes" bench onetoone --rail rate=200mbit --rail rate=20mbit,nodes=0
+    ok "a rail of a node that is not there" refuses "there is no node 2" bench onetoone --rail rate=20mbit,nodes=0-2
+    ok "an arm of a rail that not all nodes have" refuses "rail1 by itself is no arm" bench onetoone --nodes 3 --arms fsbml,rail1:a=1 \
+        --rail rate=200mbit --rail rate=20mbit,nodes=0-1
     ok "app without a program" refuses "say which program" bench app --rounds 1
     ok "app with one that is not there" refuses "there is no program 'no-such-program'" bench app -- no-such-program
     ok "a hostfile that is not there" refuses "no reading the hostfile" bench onetoone --hostfile /nowhere --rails a,b
@@ -115,7 +119,31 @@ comparison_is_complete() {
     ok "plots as PNG" equal "$(file -b "$scratch"/plots/{exchange-time,exchange-4-messages-bandwidth,share-fsbml,prtt-rail0}.png | cut -d, -f1 | sort -u)" "PNG image data"
     ok "... and as SVG" equal "$(grep -lc '</svg>' "$scratch"/plots/{exchange-time,exchange-4-messages-bandwidth,share-fsbml,prtt-rail0}.svg | wc -l)" 4
     ok "... with a line an arm" equal "$(grep -cE '<title>gnuplot_plot_[1-5]</title>|gnuplot_plot_[1-5]"' "$scratch/plots/exchange-time.svg")" 5
+    ok "an arm whose parameter is none ends it" breaks "is not a parameter and its value" onetoone --arms fsbml:bml=
     ok "an unknown arm ends it" breaks "there is no arm 'rail7'; there are: .*rail0, rail1" onetoone --arms fsbml,rail7
+}
+
+# The others, each as small as it can be: that what they are made of runs and verifies, and that the table fits.
+others_run() {
+    local json=$scratch/others.json
+    ok "large messages, with an arm of its own parameters" bench large --rounds 1 --arms fsbml,fsbml:bml_fsbml_quantum=65536,rails --json "$json" \
+        -- --sizes 262144 --max-samples 1
+    ok "... one at a time and eight at once, by the sum of the rails" told '^ +8 +262144 .* [01]\.[0-9]{3} ±[0-9.]+$'
+    ok "... and the two settings by each other" told 'quantum=65536/fsbml +fsbml/sum$'
+    ok "... also in JSON" equal "$(from "$json" 'sorted(d["points"][1]["ratios"])')" \
+        "['fsbml/best', 'fsbml/ideal', 'fsbml/sum', 'fsbml:bml_fsbml_quantum=65536/fsbml']"
+    ok "... which is valid" valid "$json"
+    ok "... with the parameter on mpirun's command line" equal \
+        "$(from "$json" '[a["options"][-3:] for a in d["arms"] if a["role"] == "policy"]')" "[['--mca', 'bml_fsbml_quantum', '65536']]"
+    ok "two ranks a node that stream at once" bench multipair --rounds 1 --arms fsbml,rail0 --json "$json" -- --sizes 16384,65536 --max-samples 2
+    ok "... in two pairs" equal "$(from "$json" 'sorted(set((p["variant"], p["messages"]) for p in d["points"]))')" "[('pairs=2', 8)]"
+    ok "one-sided operations, verified" bench onesided --rounds 1 --arms fsbml,rail0 -- --sizes 8,8192 --max-samples 2
+    ok "... are all there" equal "$(grep -cE '^(put|get|accumulate) +16 +(8|8192) +MB/s|^fetch +1 +8 +us' "$scratch/out")" 7
+    ok "... of numbers of 64 bits" breaks "failed with status 2" onesided --rounds 1 --arms rail0 -- --sizes 12
+    ok "nodes that lack a rail" bench onetoone --nodes 3 --rail rate=200mbit --rail rate=20mbit,nodes=0-1 --rounds 1 --json "$json" \
+        -- --to random --sizes 1024 --messages 8 --max-samples 3
+    ok "... with the rail that all have as an arm" equal "$(from "$json" '" ".join(a["name"] for a in d["arms"])')" "r2 rail0 fsbml"
+    ok "... and no ideal" equal "$(from "$json" 'sorted(d["points"][0]["ratios"])')" "['fsbml/best', 'fsbml/r2']"
 }
 
 # one_rank_dies: kills one of the benchmark's processes while it runs.
@@ -180,6 +208,7 @@ ok "plots without gnuplot" without_gnuplot
 core_is_measured
 ok "... and in instructions" instructions_are_counted
 comparison_is_complete
+others_run
 broken_launches_end
 hosts_of_a_user_serve
 tap_end
