@@ -12,7 +12,7 @@
 . "$FSBML_TOP/scripts/tally.sh"
 
 # In the order in which they run. Sections of the reference build begin with ref-.
-TEST_SECTIONS=(units sanitizers threads link bench driver mpi badinput ref-units ref-mpi ref-badinput ref-r2)
+TEST_SECTIONS=(units sanitizers threads link bench driver mpi badinput mpi-sanitizers ref-units ref-mpi ref-badinput ref-r2)
 
 test_about() {
     case "$1" in
@@ -24,6 +24,7 @@ test_about() {
         driver) echo "the driver's commands" ;;
         mpi) echo "MPI programs on virtual clusters, stock component" ;;
         badinput) echo "bad parameters and broken rails, stock component" ;;
+        mpi-sanitizers) echo "MPI programs under ASan, UBSan, LeakSanitizer and memcheck, stock component for Open MPI 4.1" ;;
         ref-units) echo "reference build: make check, with the base patches' own tests" ;;
         ref-mpi) echo "MPI programs on virtual clusters, reference build" ;;
         ref-badinput) echo "bad parameters and broken rails, reference build" ;;
@@ -113,6 +114,16 @@ test_mpi() {
 test_badinput() {
     "$FSBML_TOP/fsbml" build
     "$FSBML_TOP/tests/mpi/badinput.sh"
+}
+
+test_mpi-sanitizers() {
+    need_packages "memcheck" valgrind
+    "$FSBML_TOP/fsbml" build
+    case "$(openmpi_version "$(openmpi_prefix)")" in
+        4.1.*) "$FSBML_TOP/tests/mpi/sanitizers.sh" ;;
+        # What other versions leak is not known.
+        *) echo "ok - mpi-sanitizers # SKIP they are for Open MPI 4.1" ;;
+    esac
 }
 
 test_ref-units() {
