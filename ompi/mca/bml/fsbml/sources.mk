@@ -6,6 +6,8 @@ fsbml_core_sources = \
 	core/c_api.cpp \
 	core/counters.hpp \
 	core/fixed.hpp \
+	core/ledger.hpp core/ledger.cpp \
+	core/ledger_file.hpp core/ledger_file.cpp \
 	core/log.hpp core/log.cpp \
 	core/loggp.hpp core/loggp.cpp \
 	core/loggp_fit.hpp core/loggp_fit.cpp \

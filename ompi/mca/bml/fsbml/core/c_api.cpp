@@ -5,6 +5,7 @@
 // The C boundary: checks arguments, turns exceptions into errno values, and otherwise only forwards.
 #include "fsbml_core.h"
 
+#include "ledger_file.hpp"
 #include "log.hpp"
 #include "loggp.hpp"
 #include "policy.hpp"
@@ -14,12 +15,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <memory>
 #include <new>
 
 struct fsbml_sched_t final {
     fsbml_sched_t(std::size_t n, fsbml_policy_t p) noexcept : impl(n, p) {}
     fsbml::Scheduler impl;
+};
+
+struct fsbml_ledger_t final {
+    explicit fsbml_ledger_t(const fsbml_ledger_config_t &c) : impl(c) {}
+    fsbml::LedgerFile impl;
 };
 
 struct fsbml_calib_t final {
@@ -138,6 +146,52 @@ uint64_t fsbml_sched_backlog(const fsbml_sched_t *s, size_t rail, uint64_t now_n
 void fsbml_sched_counters(const fsbml_sched_t *s, size_t rail, fsbml_rail_counters_t *out) noexcept
 {
     *out = rail < s->impl.rails() ? s->impl.counters(rail) : fsbml_rail_counters_t{0, 0, 0};
+}
+
+// ----------------------------------------------------------------- ledger
+
+fsbml_ledger_t *fsbml_ledger_open(const fsbml_ledger_config_t *c, char reason[FSBML_REASON_MAX]) noexcept
+{
+    if (nullptr == c || nullptr == c->path || nullptr == reason) {
+        errno = EINVAL;
+        return nullptr;
+    }
+    std::unique_ptr<fsbml_ledger_t> ledger;
+    const int rc = guard([&] {
+        ledger = std::make_unique<fsbml_ledger_t>(*c);
+        std::string why;
+        const int joined = ledger->impl.join(why);
+        std::snprintf(reason, FSBML_REASON_MAX, "%s", 0 != joined ? why.c_str() : "");
+        return joined;
+    });
+    if (0 != rc) {
+        ledger.reset();
+        errno = -rc;
+    }
+    return ledger.release();
+}
+
+void fsbml_ledger_close(fsbml_ledger_t *l) noexcept
+{
+    delete l;
+}
+
+uint32_t fsbml_ledger_joined(const fsbml_ledger_t *l) noexcept
+{
+    return nullptr == l ? 0 : l->impl.table().attached.load(std::memory_order_relaxed);
+}
+
+int fsbml_sched_share(fsbml_sched_t *s, fsbml_ledger_t *l, const char *const keys[]) noexcept
+{
+    if (nullptr == s || (nullptr != l && nullptr == keys)) {
+        return -EINVAL;
+    }
+    for (std::size_t i = 0; nullptr != l && i < s->impl.rails(); ++i) {
+        if (nullptr == keys[i]) {
+            return -EINVAL;
+        }
+    }
+    return s->impl.share(nullptr != l ? &l->impl.table() : nullptr, keys) ? 0 : -ENOSPC;
 }
 
 // ------------------------------------------------------------ calibration

@@ -93,15 +93,15 @@ int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p)
 
 /**
  * Chooses the rail for a message of `bytes` bytes among the rails in the bit mask `rails`. Does not charge it.
- * Lock-free, any thread. `now_ns` never runs back per thread; time is told apart for 8 years from the first one on,
- * after that every rail counts as idle. Rails without a model are chosen only when no rail
- * of the mask has one (then: the lowest index). Equal arrivals: the lowest index. Returns -1 iff the mask is empty.
+ * Lock-free, any thread. `now_ns` never runs back per thread; time is told apart for 8 years from the first one on (in
+ * a ledger: from when it was made), after that every rail counts as idle. Rails without a model are chosen only when no
+ * rail of the mask has one (then: the lowest index). Equal arrivals: the lowest index. Returns -1 iff the mask is empty.
  */
 int fsbml_sched_choose(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails) FSBML_NOEXCEPT;
 
 /**
  * Accounts a message that has been given to a rail: VFT = max(VFT, now) + max(g + G (s-1), one tick).
- * Lock-free, any thread; no charge is ever lost.
+ * Lock-free, any thread; no charge is ever lost, but a VFT saturates 13 days ahead of now, in a ledger 68 s.
  */
 void fsbml_sched_charge(fsbml_sched_t *s, size_t rail, uint64_t now_ns, size_t bytes) FSBML_NOEXCEPT;
 
@@ -110,6 +110,35 @@ uint64_t fsbml_sched_predict(const fsbml_sched_t *s, size_t rail, uint64_t now_n
 /** VFT - now in ns, 0 when the rail is idle. */
 uint64_t fsbml_sched_backlog(const fsbml_sched_t *s, size_t rail, uint64_t now_ns) FSBML_NOEXCEPT;
 void fsbml_sched_counters(const fsbml_sched_t *s, size_t rail, fsbml_rail_counters_t *out) FSBML_NOEXCEPT;
+
+/* ----------------------------------------------------------------- ledger */
+
+/** Virtual finishing times in shared memory: ranks of one node that see each other's charges. */
+typedef struct fsbml_ledger_t fsbml_ledger_t;
+
+typedef struct fsbml_ledger_config_t {
+    const char *path;      /**< of the file, in a folder for shared memory; the same for all who are to share */
+    uint64_t now_ns;
+    uint64_t clock_id;     /**< what tells the clock behind now_ns from others, e.g. the time namespace's inode */
+    uint32_t members;      /**< processes that will open it: the last of them removes the file's name; 0: unknown */
+} fsbml_ledger_config_t;
+
+/**
+ * Makes or joins the ledger at a path; waits for nobody. What no living process uses is replaced. NULL with errno set
+ * on failure, and `reason` says why: it is another user's, malformed, of another clock, there is no room, ...
+ */
+fsbml_ledger_t *fsbml_ledger_open(const fsbml_ledger_config_t *c, char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
+/** Leaves it, once no scheduler uses it any more; the last one to do so removes the file if it still has its name. */
+void fsbml_ledger_close(fsbml_ledger_t *l) FSBML_NOEXCEPT;
+/** Processes that have opened it so far. */
+uint32_t fsbml_ledger_joined(const fsbml_ledger_t *l) FSBML_NOEXCEPT;
+
+/**
+ * Moves the rails' virtual finishing times, which begin anew, and the origin of the clock into a ledger (set-up; others
+ * may schedule meanwhile). keys[i] names rail i to all who share the ledger. With NULL they are the scheduler's own
+ * again. -ENOSPC: there is no room for these rails, and nothing changes.
+ */
+int fsbml_sched_share(fsbml_sched_t *s, fsbml_ledger_t *l, const char *const keys[]) FSBML_NOEXCEPT;
 
 /* ------------------------------------------------------------ calibration */
 

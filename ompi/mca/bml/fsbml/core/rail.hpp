@@ -2,7 +2,12 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What one rail is to the scheduler: one cache line that decisions read and charges write.
+// What one rail is to the scheduler: a cache line with its model, and one with its virtual finishing time.
+//
+// The VFT is the process' own, or in the node's ledger (ledger.hpp), where others write it. It is never
+// trusted: in unsigned arithmetic, a VFT that lies in the past, or farther ahead than any charge puts it,
+// differs from `now` by `beyond` or more, so one comparison takes both for idle, and the next charge repairs
+// it.
 #ifndef FSBML_RAIL_HPP
 #define FSBML_RAIL_HPP
 
@@ -16,17 +21,32 @@ namespace fsbml
 
 constexpr std::size_t kBulkMessage = 65536;
 
+// `beyond` of rails that no other process charges (13 days), and of those of a ledger (69 s). A charge stops
+// short of it by kBehind (17 ms): others' `now` may be a little older.
+constexpr Ticks kBeyondOwn = Ticks{1} << 56;
+constexpr Ticks kBeyondShared = Ticks{1} << 42;
+constexpr Ticks kBehind = Ticks{1} << 30;
+
+struct alignas(64) VftSlot {
+    std::atomic<std::uint64_t> key{0}; // in a ledger the hash of the rail's name, 0: free
+    std::atomic<Ticks> vft{0};
+};
+
+// How long a rail is still busy at `now`.
+inline Ticks backlog(Ticks vft, Ticks now, Ticks beyond) noexcept
+{
+    return vft - now < beyond ? vft - now : 0;
+}
+
 // Every value is an atomic of its own, so that a model can be replaced while others schedule. A decision
 // taken at that moment may mix old and new values of the rail; each is sane by itself, so the worst is one
 // choice that neither model alone would have made. `gap_per_byte` is stored last and read first
 // (release/acquire): who sees the first model at all sees it whole.
 struct alignas(64) Rail {
-    std::atomic<Ticks> vft{0};                  // virtual finishing time
     std::atomic<std::uint64_t> gap_per_byte{0}; // G in Q29.35; 0 = not measured yet
-    std::atomic<Ticks> send_overhead{0};        // o_s
-    std::atomic<Ticks> tail{0};                 // L + o_r
-    std::atomic<Ticks> gap{0};                  // g
-    std::atomic<Ticks> burst{0};                // backlog that counts as none, the same on all rails
+    std::atomic<Ticks> base{0};                 // o_s + L + o_r: what the first byte takes on an idle rail
+    std::atomic<Ticks> unseen{0};               // backlog that delays nothing: o_s + burst
+    std::atomic<Ticks> gap{1};                  // g, a tick at least: no charge is nothing
     std::atomic<Ticks> bulk_cost{0};            // g + G (s-1) at 64 KiB: what policy `single` compares
     std::atomic<std::uint64_t> turn{0};         // when it was last charged: what policy `roundrobin` compares
 
@@ -34,60 +54,60 @@ struct alignas(64) Rail {
     {
         constexpr auto relaxed = std::memory_order_relaxed;
         const std::uint64_t per_byte = gap_from_ns_per_byte(p.G_ns_per_byte);
-        send_overhead.store(ticks_from_ns(p.o_s_ns), relaxed);
-        tail.store(ticks_from_ns(p.L_ns) + ticks_from_ns(p.o_r_ns), relaxed);
-        gap.store(ticks_from_ns(p.g_ns), relaxed);
+        const Ticks send_overhead = ticks_from_ns(p.o_s_ns);
+        base.store(send_overhead + ticks_from_ns(p.L_ns) + ticks_from_ns(p.o_r_ns), relaxed);
+        unseen.store(send_overhead, relaxed);
+        const Ticks per_message = ticks_from_ns(p.g_ns);
+        gap.store(0 != per_message ? per_message : 1, relaxed);
         bulk_cost.store(ticks_from_ns(p.g_ns) + bytes_cost(per_byte, byte_steps(kBulkMessage)), relaxed);
         gap_per_byte.store(per_byte, std::memory_order_release);
     }
 
-    // How long a message that comes at `now` waits for the rail.
-    Ticks backlog(Ticks now) const noexcept
-    {
-        const Ticks busy_until = vft.load(std::memory_order_relaxed);
-        return busy_until > now ? busy_until - now : 0;
-    }
-
-    // max(now + o_s, VFT - burst) + L + G (s-1) + o_r: o overlaps the wait for a busy rail (thesis 4.4.5). A
-    // shaper lets as much pass at once as its bucket holds, so that much backlog is none for who comes next.
-    // The message itself is taken to need its full time: a rail at rest looks as it would without a bucket.
-    Ticks arrival(Ticks now, std::uint64_t steps) const noexcept
+    // max(now + o_s, VFT - burst) + L + G (s-1) + o_r, less `now`: o overlaps the wait for a busy rail
+    // (thesis 4.4.5). A shaper lets as much pass at once as its bucket holds, so that much backlog is none
+    // for who comes next. The message itself is taken to need its full time: a rail at rest looks as it would
+    // without a bucket.
+    Ticks delivery(Ticks vft, Ticks now, Ticks beyond, std::uint64_t steps) const noexcept
     {
         constexpr auto relaxed = std::memory_order_relaxed;
-        const Ticks transfer =
-            bytes_cost_floor(gap_per_byte.load(std::memory_order_acquire), steps) + tail.load(relaxed);
-        const Ticks ready = now + send_overhead.load(relaxed);
-        const Ticks free = vft.load(relaxed);
-        const Ticks hidden = burst.load(relaxed);
-        return (free > ready + hidden ? free - hidden : ready) + transfer;
+        const Ticks idle =
+            base.load(relaxed) + bytes_cost_floor(gap_per_byte.load(std::memory_order_acquire), steps);
+        const Ticks then = now + unseen.load(relaxed);
+        return vft - then < beyond ? vft + (idle - then) : idle;
     }
 
-    // 2o + L + max(VFT, now) (thesis 4.4.8), with 2o = o_s + o_r.
-    Ticks thesis_key(Ticks now) const noexcept
+    // 2o + L + max(VFT, now) (thesis 4.4.8), less `now`, with 2o = o_s + o_r.
+    Ticks thesis_key(Ticks vft, Ticks now, Ticks beyond) const noexcept
     {
-        constexpr auto relaxed = std::memory_order_relaxed;
-        const Ticks free = vft.load(relaxed);
-        return (free > now ? free : now) + send_overhead.load(relaxed) + tail.load(relaxed);
+        return backlog(vft, now, beyond) + base.load(std::memory_order_relaxed);
     }
 
-    // VFT = max(VFT, now) + max(g + G (s-1), 1 tick): an idle rail earns no credit. Returns the charge.
-    Ticks charge(Ticks now, std::uint64_t steps) noexcept
+    // g + G (s-1), and no less than a tick.
+    Ticks cost(std::uint64_t steps) const noexcept
     {
-        constexpr auto relaxed = std::memory_order_relaxed;
-        const Ticks bytes = bytes_cost(gap_per_byte.load(std::memory_order_acquire), steps);
-        const Ticks full = bytes + gap.load(relaxed);
-        const Ticks cost = full != 0 ? full : 1;
-        Ticks seen = vft.load(relaxed);
-        Ticks next = 0;
-        do {
-            next = (seen > now ? seen : now) + cost;
-            next = likely(next < kTimeMax) ? next : kTimeMax;
-        } while (!vft.compare_exchange_weak(seen, next, relaxed));
-        return cost;
+        return bytes_cost(gap_per_byte.load(std::memory_order_acquire), steps)
+               + gap.load(std::memory_order_relaxed);
     }
 };
 
-static_assert(sizeof(Rail) == 64, "a rail is one cache line");
+// VFT = max(VFT, now) + cost: an idle rail earns no credit.
+inline void charge(std::atomic<Ticks> &vft, Ticks now, Ticks beyond, Ticks cost) noexcept
+{
+    constexpr auto relaxed = std::memory_order_relaxed;
+    const Ticks idle = now + cost;
+    const Ticks most = now + (beyond - kBehind);
+    Ticks seen = vft.load(relaxed);
+    Ticks next = 0;
+    do {
+        next = seen - now < beyond ? seen + cost : idle;
+        if (!likely(next <= most)) {
+            next = most;
+            std::atomic_signal_fence(std::memory_order_acq_rel); // keeps it a branch, for which nobody waits
+        }
+    } while (!vft.compare_exchange_weak(seen, next, relaxed));
+}
+
+static_assert(sizeof(Rail) == 64 && sizeof(VftSlot) == 64, "a cache line each");
 static_assert(std::atomic<Ticks>::is_always_lock_free, "decisions take no lock");
 
 } // namespace fsbml

@@ -6,11 +6,13 @@
 //
 // A decision and its charge are two steps, because the sender can fail in between. Both are wait-free but for
 // the charge's compare-and-swap loop; neither allocates, locks or touches floating point. Rails are shared by
-// all destinations (4.4.6): a destination is a bit mask of the rails that reach it.
+// all destinations (4.4.6): a destination is a bit mask of the rails that reach it. With the node's ledger,
+// they are shared by all ranks of the node as well.
 #ifndef FSBML_VFT_SCHEDULER_HPP
 #define FSBML_VFT_SCHEDULER_HPP
 
 #include "counters.hpp"
+#include "ledger.hpp"
 #include "policy.hpp"
 #include "rail.hpp"
 
@@ -26,6 +28,9 @@ public:
 
     std::size_t rails() const noexcept { return n_rails_; }
     int set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept;
+    // Moves the rails' VFTs, which begin anew, into a ledger, or with nullptr back into the scheduler's own
+    // memory. Others may schedule meanwhile. False if there is no room.
+    bool share(Ledger *ledger, const char *const *keys) noexcept;
 
     int choose(std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask) const noexcept
     {
@@ -38,12 +43,11 @@ public:
 
     std::uint64_t predict(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) const noexcept
     {
-        const Ticks now = clock(now_ns);
-        return ns_from_ticks(rails_[rail].arrival(now, byte_steps(bytes)) - now);
+        return ns_from_ticks(rails_[rail].delivery(vft(rail), clock(now_ns), beyond(), byte_steps(bytes)));
     }
     std::uint64_t backlog(std::size_t rail, std::uint64_t now_ns) const noexcept
     {
-        return ns_from_ticks(rails_[rail].backlog(clock(now_ns)));
+        return ns_from_ticks(fsbml::backlog(vft(rail), clock(now_ns), beyond()));
     }
     fsbml_rail_counters_t counters(std::size_t rail) const noexcept { return counters_.sum(rail); }
 
@@ -64,13 +68,16 @@ private:
     // Ticks since the first `now` that anybody gave: a monotonic clock may itself be years old.
     Ticks clock(std::uint64_t now_ns) const noexcept
     {
-        std::uint64_t origin = origin_.load(std::memory_order_relaxed);
-        if (!likely(origin != kNoOrigin)) {
-            origin = start_clock(now_ns);
-        }
-        return likely(now_ns > origin) ? ticks_from_ns(now_ns - origin) : 0;
+        const std::uint64_t origin = origin_.load(std::memory_order_relaxed);
+        return likely(now_ns > origin) ? ticks_from_ns(now_ns - origin) : clock_before(now_ns);
     }
-    std::uint64_t start_clock(std::uint64_t now_ns) const noexcept;
+    Ticks clock_before(std::uint64_t now_ns) const noexcept;
+
+    Ticks vft(std::size_t rail) const noexcept
+    {
+        return vfts_.load(std::memory_order_acquire)[rail].vft.load(std::memory_order_relaxed);
+    }
+    Ticks beyond() const noexcept { return beyond_.load(std::memory_order_relaxed); }
 
     static constexpr std::uint64_t kNoOrigin = ~std::uint64_t{0};
 
@@ -78,14 +85,18 @@ private:
     const Choose choose_;
     const Charge charge_;
     const std::uint32_t existing_;
-    const std::size_t n_rails_;
+    const std::uint32_t n_rails_;
+    std::atomic<VftSlot *> vfts_{own_};
     mutable std::atomic<std::uint64_t> origin_{kNoOrigin};
+    std::atomic<Ticks> beyond_{kBeyondOwn};
     std::atomic<std::uint32_t> measured_{0};
 
     const bool settles_ties_;
-    std::atomic<Ticks> burst_[FSBML_MAX_RAILS] = {}; // each rail's own
-    std::atomic<Ticks> tail_[FSBML_MAX_RAILS] = {};  // the same, L + o_r
+    std::atomic<Ticks> burst_[FSBML_MAX_RAILS] = {};    // each rail's own
+    std::atomic<Ticks> overhead_[FSBML_MAX_RAILS] = {}; // the same, o_s
+    std::atomic<Ticks> base_[FSBML_MAX_RAILS] = {};     // the same, o_s + L + o_r
     Rail rails_[FSBML_MAX_RAILS];
+    VftSlot own_[FSBML_MAX_RAILS]; // in use without a ledger
     alignas(64) std::atomic<std::uint64_t> turns_{0};
     Counters counters_;
 };
