@@ -61,6 +61,13 @@ typedef enum fsbml_rdma_t {
     FSBML_RDMA_OFF = 2,
 } fsbml_rdma_t;
 
+/** When the ranks of a node share the state of their rails (parameter bml_fsbml_ledger). */
+typedef enum fsbml_ledger_mode_t {
+    FSBML_LEDGER_AUTO = 0,        /**< if the job has several ranks on the node */
+    FSBML_LEDGER_ON = 1,
+    FSBML_LEDGER_OFF = 2,
+} fsbml_ledger_mode_t;
+
 /** MCA parameters after validation (bml_fsbml_params.c). */
 typedef struct mca_bml_fsbml_params_t {
     fsbml_calib_config_t calib;
@@ -68,6 +75,7 @@ typedef struct mca_bml_fsbml_params_t {
     size_t quantum;               /**< bytes, 0: from the model */
     fsbml_policy_t policy;
     fsbml_rdma_t rdma;
+    fsbml_ledger_mode_t ledger;
     char *include;                /**< comma-separated names, NULL or "": all */
     char *exclude;
     int verbose;
@@ -158,6 +166,7 @@ typedef struct mca_bml_fsbml_module_t {
     mca_bml_fsbml_group_t *group[FSBML_MAX_RAILS];
     uint32_t n_groups;
     fsbml_sched_t *sched;
+    fsbml_ledger_t *ledger;       /**< NULL: the scheduler's state is this process' own */
     fsbml_table_t *table;         /**< NULL: not known yet */
     bool calibrated;              /**< this process' part in the measurement has come */
     bool table_wanted;            /**< an endpoint needs it, and it could not be had yet */
@@ -224,6 +233,12 @@ int fsbml_rail_of(const mca_btl_base_module_t *btl);
 void fsbml_rails_apply_quantum(void);
 /** Comma-separated names of the rails in a mask, for messages. */
 void fsbml_rails_names(uint32_t rails, char *buf, size_t len);
+
+/* bml_fsbml_ledger.c: what the ranks of a node have given to its rails */
+/** Moves the scheduler's state into the node's ledger, if it is wanted and can be had. */
+void fsbml_ledger_join(void);
+/** After the scheduler's end. */
+void fsbml_ledger_leave(void);
 
 /* bml_fsbml_endpoint.c: peers */
 /** Turns the entries that r2's rule gives for a peer into its send, eager and rdma lists. */

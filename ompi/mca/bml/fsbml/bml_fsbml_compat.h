@@ -134,6 +134,25 @@ static inline char *fsbml_proc_host(ompi_proc_t *proc)
 #endif
 }
 
+/* Open MPI's own user of shared memory. */
+#ifdef FSBML_OMPI_4
+#    define FSBML_SM_BTL "vader"
+#else
+#    define FSBML_SM_BTL "sm"
+#endif
+
+/** Has the run-time remove a file when this process ends, in whatever way. */
+static inline void fsbml_remove_at_end(char *path)
+{
+#ifdef FSBML_OMPI_4
+    if (NULL != opal_pmix.register_cleanup) {
+        (void) opal_pmix.register_cleanup(path, false, false, false);
+    }
+#else
+    (void) opal_pmix_register_cleanup(path, false, false, false);
+#endif
+}
+
 /* Key and value store of the run-time; implemented in bml_fsbml_kvs.c. All return an OMPI error code. */
 int fsbml_kvs_put(const char *key, const void *data, size_t len);
 /** Makes what was put visible to others after the modex. */

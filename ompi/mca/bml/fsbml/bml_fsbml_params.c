@@ -56,8 +56,7 @@ static number_t number[N_NUMBERS] = {
                    0, 100, 0, OPAL_INFO_LVL_2},
 };
 
-static char *policy_text, *rdma_text;
-static const char rdma_list[] = "auto, on, off";
+static char *policy_text, *rdma_text, *ledger_text;
 
 /* Reads a whole decimal number; false if there is anything else in the text. */
 static bool parse(const char *text, uint64_t *value)
@@ -95,15 +94,17 @@ static int register_string(const mca_base_component_t *component, const char *na
     return rc < 0 ? rc : OMPI_SUCCESS;
 }
 
-static bool parse_rdma(const char *text, fsbml_rdma_t *out)
+/* fsbml_rdma_t and fsbml_ledger_mode_t have one order. */
+static bool validate_choice(const char *name, const char *text, int *choice)
 {
-    static const char *const name[] = {"auto", "on", "off"};
-    for (int i = FSBML_RDMA_AUTO; i <= FSBML_RDMA_OFF; ++i) {
-        if (0 == strcmp(text, name[i])) {
-            *out = (fsbml_rdma_t) i;
+    static const char *const word[] = {"auto", "on", "off"};
+    for (int i = 0; i < 3; ++i) {
+        if (NULL != text && 0 == strcmp(text, word[i])) {
+            *choice = i;
             return true;
         }
     }
+    opal_show_help(FSBML_HELP, "bad word", true, name, NULL != text ? text : "", "auto, on, off");
     return false;
 }
 
@@ -156,6 +157,15 @@ int fsbml_params_register(const mca_base_component_t *component)
                                         OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_LOCAL, &p->exclude))) {
         return rc;
     }
+    ledger_text = "auto";
+    if (OMPI_SUCCESS
+        != (rc = register_string(component, "ledger",
+                                 "Whether the ranks of a node, which share its rails, see in shared memory what each "
+                                 "has given them to do: auto (if the job has several ranks on the node), on, off "
+                                 "(default auto)",
+                                 OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, &ledger_text))) {
+        return rc;
+    }
     p->show_unreach_errors = true;
     (void) mca_base_component_var_register(component, "show_unreach_errors",
                                            "Show an error message when a process cannot be reached",
@@ -169,10 +179,11 @@ int fsbml_params_register(const mca_base_component_t *component)
         opal_show_help(FSBML_HELP, "bad policy", true, NULL != policy_text ? policy_text : "", fsbml_policy_list());
         p->valid = false;
     }
-    if (!parse_rdma(NULL != rdma_text ? rdma_text : "", &p->rdma)) {
-        opal_show_help(FSBML_HELP, "bad word", true, "rdma", NULL != rdma_text ? rdma_text : "", rdma_list);
-        p->valid = false;
-    }
+    int rdma = FSBML_RDMA_AUTO, ledger = FSBML_LEDGER_AUTO;
+    p->valid = validate_choice("rdma", rdma_text, &rdma) && p->valid;
+    p->valid = validate_choice("ledger", ledger_text, &ledger) && p->valid;
+    p->rdma = (fsbml_rdma_t) rdma;
+    p->ledger = (fsbml_ledger_mode_t) ledger;
     bool has_include = NULL != p->include && '\0' != p->include[0];
     bool has_exclude = NULL != p->exclude && '\0' != p->exclude[0];
     if (has_include && has_exclude) {

@@ -284,6 +284,7 @@ int fsbml_rails_setup(void)
     if (OMPI_SUCCESS == rc && m->n_rails > 0) {
         m->sched = fsbml_sched_create(m->n_rails, mca_bml_fsbml_params.policy);
         rc = NULL == m->sched ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+        fsbml_ledger_join();
     }
     return rc;
 }
@@ -298,6 +299,7 @@ void fsbml_rails_teardown(void)
     fsbml_onesided_fini();
     fsbml_rdma_fini();
     fsbml_sched_destroy(m->sched);
+    fsbml_ledger_leave();
     free(m->table);
     free(m->btls);
     free(m->progress);

@@ -34,6 +34,7 @@ fsbml_shim_sources = \
 	bml_fsbml_endpoint.c \
 	bml_fsbml_held.c \
 	bml_fsbml_kvs.c \
+	bml_fsbml_ledger.c \
 	bml_fsbml_onesided.c \
 	bml_fsbml_packet.c \
 	bml_fsbml_params.c \
