@@ -8,6 +8,7 @@
 //   choose_and_charge/R/P   R rails, policy P; messages of changing size, a clock that moves on
 //   choose/R                the choice alone
 //   contended/R             the same with two threads on one scheduler
+//   ranks/R                 the same with two schedulers on one ledger, as two ranks of a node have it
 //   loop                    what of the first is the benchmark's own loop
 //   calibration/R           all that the core does for a measurement of R rails: plan, samples, fit; no time
 //   passes
@@ -21,6 +22,8 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 namespace
 {
@@ -90,6 +93,36 @@ void contended(benchmark::State &state)
     }
 }
 
+// Each thread is a rank: the ledger is all that the two share.
+void ranks(benchmark::State &state)
+{
+    const auto rails = static_cast<std::size_t>(state.range(0));
+    const std::string path = "/dev/shm/fsbml_bench." + std::to_string(getpid()) + "." + std::to_string(rails);
+    const fsbml_ledger_config_t config{path.c_str(), 1000000000, 0, 0};
+    char reason[FSBML_REASON_MAX] = "";
+    fsbml_ledger_t *const ledger = fsbml_ledger_open(&config, reason);
+    SchedPtr s = make(rails, FSBML_POLICY_ARRIVAL);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < rails; ++i) {
+        names.push_back("rail" + std::to_string(i));
+    }
+    std::vector<const char *> keys;
+    for (const std::string &name : names) {
+        keys.push_back(name.c_str());
+    }
+    if (nullptr == ledger || 0 != fsbml_sched_share(s.get(), ledger, keys.data())) {
+        state.SkipWithError(reason);
+    }
+    std::uint64_t now = 1000000000;
+    for (auto _ : state) {
+        const int rail = fsbml_sched_choose(s.get(), now, 4096, all(rails));
+        fsbml_sched_charge(s.get(), static_cast<std::size_t>(rail), now, 4096);
+        now += 30000;
+    }
+    s.reset();
+    fsbml_ledger_close(ledger);
+}
+
 std::uint64_t prtt_ns(const fsbml_loggp_t &p, const fsbml_probe_t &probe)
 {
     const double bytes = p.G_ns_per_byte * (probe.bytes - 1.0);
@@ -143,6 +176,7 @@ BENCHMARK(choose_and_charge)
     ->ArgsProduct({{2, 16}, {FSBML_POLICY_THESIS, FSBML_POLICY_ROUNDROBIN, FSBML_POLICY_SINGLE}});
 BENCHMARK(choose)->Arg(1)->Arg(2)->Arg(4)->Arg(8)->Arg(16)->Arg(32);
 BENCHMARK(contended)->Arg(2)->Arg(16)->Threads(2);
+BENCHMARK(ranks)->Arg(2)->Arg(16)->Threads(1)->Threads(2);
 BENCHMARK(calibration)->Arg(2)->Arg(4)->Unit(benchmark::kMicrosecond);
 
 } // namespace
@@ -153,7 +187,7 @@ int main(int argc, char **argv)
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
         return 2;
     }
-    benchmark::AddCustomContext("bytes a rail", std::to_string(sizeof(fsbml::Rail)));
+    benchmark::AddCustomContext("bytes a rail", std::to_string(sizeof(fsbml::Rail) + sizeof(fsbml::VftSlot)));
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
     return 0;
