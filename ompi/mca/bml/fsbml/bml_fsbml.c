@@ -161,7 +161,7 @@ static void revive_btl(ompi_proc_t *proc, mca_btl_base_module_t *btl)
     if (NULL == path) {
         mca_bml_base_btl_t entry = {.btl = btl, .btl_flags = fsbml_btl_flags(btl)};
         if (OPAL_SUCCESS != btl->btl_add_procs(btl, 1, (opal_proc_t **) &proc, &entry.btl_endpoint, NULL)
-            || NULL == entry.btl_endpoint || OMPI_SUCCESS != fsbml_endpoint_add_path(ep, &entry)) {
+            || NULL == entry.btl_endpoint || OMPI_SUCCESS != fsbml_endpoint_add_path(ep, &entry, (uint32_t) rail)) {
             return;
         }
         path = &ep->path[ep->n_paths - 1];

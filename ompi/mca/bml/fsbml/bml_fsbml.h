@@ -104,11 +104,13 @@ struct mca_bml_fsbml_group_t {
     size_t get_limit;
 };
 
-/** A path's bit in an endpoint's masks is that of its rail. */
+/** A path's bit in an endpoint's masks is that of its rail: the one that its bytes take, and that is charged. With tcp of
+ * 4.1 this is not always the one whose BTL makes its descriptors (bml_fsbml_pairing.c). */
 typedef struct mca_bml_fsbml_path_t {
     mca_bml_base_btl_t super;     /**< the real BTL and its endpoint, as r2 would list them */
     mca_bml_base_btl_t bound;     /**< this path alone, for the PML */
     uint32_t rail;
+    uint32_t module;              /**< the rail whose BTL it is: what descriptors are tagged with */
     _Atomic bool reported;        /**< its death was told */
     _Atomic uint64_t closed_ns;   /**< when it died, 0: it has not */
     _Atomic bool removed;         /**< by del_btl: an answer does not bring it back */
@@ -135,6 +137,7 @@ struct mca_bml_fsbml_endpoint_t {
     mca_bml_fsbml_group_t *group;
     ompi_proc_t *proc;
     uint8_t slot[FSBML_MAX_RAILS]; /**< rail -> index in path[] */
+    uint8_t module_slot[FSBML_MAX_RAILS]; /**< the rail whose BTL it is -> index in path[] */
 
     opal_mutex_t lock;            /**< of all below */
     opal_list_t held;
@@ -240,6 +243,19 @@ void fsbml_ledger_join(void);
 /** After the scheduler's end. */
 void fsbml_ledger_leave(void);
 
+/* bml_fsbml_pairing.c: which of a peer's addresses a tcp module gets in 4.1 */
+/** Before BTLs are selected: the order in which tcp makes its modules. */
+void fsbml_pairing_order(void);
+/** A BTL module and its key, in the order in which they were made. */
+void fsbml_pairing_note(mca_btl_base_module_t *btl, const char *key);
+void fsbml_pairing_reset(void);
+/** Before a peer's BTLs are asked for: makes tcp join equal networks. */
+void fsbml_pairing_ask(ompi_proc_t *proc);
+/** After that: takes back what was asked on the part of modules that are not in use. */
+void fsbml_pairing_settle(ompi_proc_t *proc);
+/** The rails that the bytes to a peer take, by the rail whose BTL gets them. */
+void fsbml_pairing_rails(ompi_proc_t *proc, const mca_bml_base_btl_t *entry, size_t n, uint32_t taken[FSBML_MAX_RAILS]);
+
 /* bml_fsbml_endpoint.c: peers */
 /** Turns the entries that r2's rule gives for a peer into its send, eager and rdma lists. */
 int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *ep, const mca_bml_base_btl_t *entry, size_t n);
@@ -249,7 +265,8 @@ mca_bml_fsbml_endpoint_t *fsbml_endpoint_of(mca_bml_base_endpoint_t *ep);
 mca_bml_fsbml_endpoint_t *fsbml_endpoint_of_proc(ompi_proc_t *proc);
 /** The real BTL's entry for a peer, on a path or in the plain list; NULL if there is none. */
 const mca_bml_base_btl_t *fsbml_endpoint_entry(mca_bml_base_endpoint_t *ep, const mca_btl_base_module_t *btl);
-int fsbml_endpoint_add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl_t *entry);
+/** `rail` is the one that the bytes take, mostly that of the entry's BTL. */
+int fsbml_endpoint_add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl_t *entry, uint32_t rail);
 /** Takes a path out of service for good. */
 void fsbml_endpoint_remove_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
 void fsbml_endpoint_release(mca_bml_base_endpoint_t *ep);
@@ -259,6 +276,12 @@ static inline mca_bml_fsbml_path_t *fsbml_path(mca_bml_fsbml_endpoint_t *ep, uin
     return &ep->path[ep->slot[rail]];
 }
 
+/** The path whose descriptors a rail's BTL makes. */
+static inline mca_bml_fsbml_path_t *fsbml_path_of_module(mca_bml_fsbml_endpoint_t *ep, uint32_t module)
+{
+    return &ep->path[ep->module_slot[module]];
+}
+
 /* bml_fsbml_proof.c: a path carries traffic only after its peer has answered on it */
 int fsbml_proof_init(void);
 void fsbml_proof_fini(void);
@@ -266,7 +289,7 @@ void fsbml_proof_start(mca_bml_fsbml_endpoint_t *ep);
 /** Like start, for one path that came later. */
 void fsbml_proof_start_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 void fsbml_proof_forget(mca_bml_fsbml_endpoint_t *ep);
-/** A path failed before it was proved. Returns false if it had been live: then it is the PML's business. */
+/** A path failed before it was proved; `rail` is the one whose BTL it is. Returns false if it had been live: then it is the PML's business. */
 bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char *why);
 /** A probe could not be delivered: the path that it was for, if it is not proved, has failed. */
 void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);

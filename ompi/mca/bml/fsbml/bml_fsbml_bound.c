@@ -17,15 +17,15 @@ static uint32_t rail_of(const mca_btl_base_module_t *btl)
 static mca_btl_base_descriptor_t *bound_alloc(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                                               uint8_t order, size_t size, uint32_t flags)
 {
-    const uint32_t rail = rail_of(btl);
-    mca_bml_fsbml_path_t *path = fsbml_path((mca_bml_fsbml_endpoint_t *) endpoint, rail);
+    mca_bml_fsbml_path_t *path = fsbml_path((mca_bml_fsbml_endpoint_t *) endpoint, rail_of(btl));
     mca_btl_base_module_t *real = path->super.btl;
-    return real->btl_alloc(real, path->super.btl_endpoint, order, size, flags | fsbml_des_tag(rail));
+    return real->btl_alloc(real, path->super.btl_endpoint, order, size, flags | fsbml_des_tag(path->module));
 }
 
 static int bound_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
 {
-    mca_btl_base_module_t *real = mca_bml_fsbml.rail[rail_of(btl)].btl;
+    const int module = fsbml_des_rail(des);
+    mca_btl_base_module_t *real = mca_bml_fsbml.rail[module >= 0 ? (uint32_t) module : rail_of(btl)].btl;
     return real->btl_free(real, des);
 }
 

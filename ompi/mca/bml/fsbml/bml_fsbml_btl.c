@@ -38,7 +38,7 @@ static mca_btl_base_descriptor_t *pseudo_alloc(mca_btl_base_module_t *btl, struc
     mca_bml_fsbml_path_t *path = choose(ep, size);
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_descriptor_t *des = real->btl_alloc(real, path->super.btl_endpoint, order, size,
-                                                     flags | fsbml_des_tag(path->rail));
+                                                     flags | fsbml_des_tag(path->module));
     if (OPAL_LIKELY(NULL != des)) {
         fsbml_hooks_bind(des, path);
         return des;
@@ -57,7 +57,7 @@ static mca_btl_base_descriptor_t *pseudo_prepare_src(mca_btl_base_module_t *btl,
     mca_bml_fsbml_path_t *path = choose(ep, reserve + wanted);
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_descriptor_t *des = real->btl_prepare_src(real, path->super.btl_endpoint, convertor, order, reserve,
-                                                           size, flags | fsbml_des_tag(path->rail));
+                                                           size, flags | fsbml_des_tag(path->module));
     if (OPAL_LIKELY(NULL != des)) {
         fsbml_hooks_bind(des, path);
         return des;
@@ -163,7 +163,7 @@ static inline int sendi_on(const mca_bml_fsbml_path_t *path, bool live, struct o
     mca_btl_base_module_t *real = path->super.btl;
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
     *des = NULL;
-    flags |= fsbml_des_tag(path->rail);
+    flags |= fsbml_des_tag(path->module);
     if (NULL != real->btl_sendi && live) {
         return real->btl_sendi(real, path->super.btl_endpoint, convertor, header, header_size, payload_size, order,
                                flags, tag, wanted ? des : NULL);

@@ -47,6 +47,14 @@
 #    define FSBML_BML_VERSION MCA_BML_BASE_VERSION_2_1_0
 #endif
 
+/* Whether tcp gives each module that asks for a peer the next pair of interfaces in their order, whatever interface the
+ * module is made for. 5.0 goes by the module's interface. */
+#ifdef FSBML_OMPI_4
+#    define FSBML_TCP_PAIRS_IN_TURN 1
+#else
+#    define FSBML_TCP_PAIRS_IN_TURN 0
+#endif
+
 /* Parameters of a receive callback: 4.1 names the tag and the data beside the descriptor, 5.0 inside of it. */
 #ifdef FSBML_OMPI_4
 #    define FSBML_RECV_PARAMS(btl, des)                                                                                \

@@ -186,8 +186,11 @@ static mca_bml_base_module_t *component_init(int *priority, bool progress_thread
         return NULL;
     }
     *priority = 110;
-    if (!version_fits() || !mca_bml_fsbml_params.valid /* told when they were read */
-        || OMPI_SUCCESS != mca_btl_base_select(progress_threads, mpi_threads)) {
+    if (!version_fits() || !mca_bml_fsbml_params.valid /* told when they were read */) {
+        return &refusal.module;
+    }
+    fsbml_pairing_order();
+    if (OMPI_SUCCESS != mca_btl_base_select(progress_threads, mpi_threads)) {
         return &refusal.module;
     }
     fsbml_module_construct();

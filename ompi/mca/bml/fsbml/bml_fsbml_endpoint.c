@@ -103,8 +103,10 @@ static int build_pseudo(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_
     }
     ep->bml_btl = mca_bml_base_btl_array_get_index(&bml_ep->btl_eager, 0);
     bml_ep->btl_max_send_size = group->pseudo.btl_max_send_size;
+    uint32_t taken[FSBML_MAX_RAILS];
+    fsbml_pairing_rails(proc, send, n, taken);
     for (size_t i = 0; i < n; ++i) {
-        int rc = fsbml_endpoint_add_path(ep, &send[i]);
+        int rc = fsbml_endpoint_add_path(ep, &send[i], taken[fsbml_rail_of(send[i].btl)]);
         if (OMPI_SUCCESS != rc) {
             return rc;
         }
@@ -205,23 +207,30 @@ const mca_bml_base_btl_t *fsbml_endpoint_entry(mca_bml_base_endpoint_t *bml_ep, 
     return NULL;
 }
 
-int fsbml_endpoint_add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl_t *entry)
+int fsbml_endpoint_add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl_t *entry, uint32_t rail)
 {
-    int rail = fsbml_rail_of(entry->btl);
-    if (rail < 0 || ep->n_paths == ep->capacity || mca_bml_fsbml.rail[rail].group != ep->group) {
+    const int module = fsbml_rail_of(entry->btl);
+    if (module < 0 || ep->n_paths == ep->capacity || mca_bml_fsbml.rail[module].group != ep->group) {
         return OMPI_ERR_BAD_PARAM;
+    }
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        if (ep->path[i].rail == rail) {
+            return OMPI_ERR_BAD_PARAM; /* a rail has one path to a peer */
+        }
     }
     mca_bml_fsbml_path_t *path = &ep->path[ep->n_paths];
     path->super = *entry;
-    path->rail = (uint32_t) rail;
+    path->rail = rail;
+    path->module = (uint32_t) module;
     path->reported = 0;
     fsbml_rdma_bind(ep, path);
     if (OMPI_SUCCESS != fsbml_onesided_path_known(entry->btl_endpoint, ep)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     ep->slot[rail] = (uint8_t) ep->n_paths;
+    ep->module_slot[module] = (uint8_t) ep->n_paths;
     ep->n_paths++;
-    atomic_fetch_or(&ep->possible, fsbml_bit((uint32_t) rail));
+    atomic_fetch_or(&ep->possible, fsbml_bit(rail));
     return OMPI_SUCCESS;
 }
 

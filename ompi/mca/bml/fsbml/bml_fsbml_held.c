@@ -34,7 +34,7 @@ mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des,
     size_t bytes = fsbml_des_bytes(des), at = 0;
     mca_btl_base_descriptor_t *copy
         = btl->btl_alloc(btl, to->super.btl_endpoint, MCA_BTL_NO_ORDER, bytes,
-                         (des->des_flags & ~FSBML_DES_MASK) | fsbml_des_tag(to->rail));
+                         (des->des_flags & ~FSBML_DES_MASK) | fsbml_des_tag(to->module));
     if (NULL == copy) {
         return NULL;
     }

@@ -81,7 +81,7 @@ static inline mca_bml_fsbml_path_t *fsbml_hooks_path(mca_bml_fsbml_endpoint_t *e
                                                      const mca_btl_base_descriptor_t *des)
 {
     return OPAL_LIKELY(fsbml_hooks_is_bound(ep, des)) ? (mca_bml_fsbml_path_t *) des->des_context
-                                                      : fsbml_path(ep, (uint32_t) fsbml_des_rail(des));
+                                                      : fsbml_path_of_module(ep, (uint32_t) fsbml_des_rail(des));
 }
 
 /** Gives the context back to the caller's own use, when the descriptor is sent. */
@@ -103,7 +103,7 @@ static inline void fsbml_hooks_bind(mca_btl_base_descriptor_t *des, mca_bml_fsbm
 static inline mca_bml_fsbml_path_t *fsbml_hooks_path(mca_bml_fsbml_endpoint_t *ep,
                                                      const mca_btl_base_descriptor_t *des)
 {
-    return fsbml_path(ep, (uint32_t) fsbml_des_rail(des));
+    return fsbml_path_of_module(ep, (uint32_t) fsbml_des_rail(des));
 }
 
 static inline void fsbml_hooks_unbind(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des)

@@ -103,6 +103,7 @@ static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
                 fsbml_hello_refresh(&procs[p]->super.proc_name);
             }
             refused[p] = fsbml_hello_refusals(&procs[p]->super.proc_name);
+            fsbml_pairing_ask(procs[p]);
         }
     }
     for (size_t b = 0; b < stride; ++b) {
@@ -136,6 +137,7 @@ static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
         }
     }
     for (size_t p = 0; p < n; ++p) {
+        fsbml_pairing_settle(procs[p]);
         if (0 == count[p]) {
             rc = (OMPI_SUCCESS == rc) ? unreachable(procs[p]) : rc;
             continue;

@@ -152,13 +152,12 @@ void fsbml_proof_start(mca_bml_fsbml_endpoint_t *ep)
 
 bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char *why)
 {
-    const uint32_t bit = fsbml_bit(rail);
-    if (0 == (ep->group->rails & bit)) {
+    if (0 == (ep->group->rails & fsbml_bit(rail))) {
         return false;
     }
     for (uint32_t i = 0; i < ep->n_paths; ++i) {
-        if (ep->path[i].rail == rail) {
-            if (0 != (atomic_load(&ep->live) & bit)) {
+        if (ep->path[i].module == rail) {
+            if (0 != (atomic_load(&ep->live) & fsbml_bit(ep->path[i].rail))) {
                 return false;
             }
             fsbml_path_close(ep, &ep->path[i], why);

@@ -256,6 +256,7 @@ int fsbml_rails_setup(void)
     OPAL_LIST_FOREACH(item, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t) {
         c[n].btl = item->btl_module;
         name_candidate(&c[n], c, n);
+        fsbml_pairing_note(c[n].btl, c[n].key);
         ++n;
     }
     size_t before = n;
@@ -292,6 +293,7 @@ int fsbml_rails_setup(void)
 void fsbml_rails_teardown(void)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    fsbml_pairing_reset();
     for (uint32_t g = 0; g < m->n_groups; ++g) {
         free(m->group[g]);
         m->group[g] = NULL;

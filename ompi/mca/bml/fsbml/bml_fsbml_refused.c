@@ -22,7 +22,7 @@ mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uin
         mca_bml_fsbml_path_t *path = next_best(ep, rails, size);
         mca_btl_base_module_t *real = path->super.btl;
         tried = path->rail;
-        des = real->btl_alloc(real, path->super.btl_endpoint, order, size, flags | fsbml_des_tag(tried));
+        des = real->btl_alloc(real, path->super.btl_endpoint, order, size, flags | fsbml_des_tag(path->module));
         if (NULL != des) {
             fsbml_hooks_bind(des, path);
         }
@@ -43,7 +43,7 @@ mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, u
         tried = path->rail;
         *size = wanted;
         des = real->btl_prepare_src(real, path->super.btl_endpoint, convertor, order, reserve, size,
-                                    flags | fsbml_des_tag(tried));
+                                    flags | fsbml_des_tag(path->module));
         if (NULL != des) {
             fsbml_hooks_bind(des, path);
         }

@@ -37,6 +37,7 @@ fsbml_shim_sources = \
 	bml_fsbml_ledger.c \
 	bml_fsbml_onesided.c \
 	bml_fsbml_packet.c \
+	bml_fsbml_pairing.c \
 	bml_fsbml_params.c \
 	bml_fsbml_path.c \
 	bml_fsbml_procs.c \
