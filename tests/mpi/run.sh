@@ -13,7 +13,7 @@ LIMIT=${FSBML_TEST_LIMIT:-90}
 # 'shares' looks at what the rails carried during the program before it. Sessions only with two ranks: with more, Open MPI
 # 5.0.7 itself hangs now and then in the second life, with r2 as well, since ranks keep the first life's addresses.
 SETS=(
-    "2|2|200mbit 20mbit|pt2pt,shares,match,datatypes,order,order 1,collectives,comms,onesided,threads,stress,requests,sessions,spawn,connect,late"
+    "2|2|200mbit 20mbit|pt2pt,shares,match,datatypes,order,order 1,collectives,comms,onesided,onesided_atomics,onesided_passive,onesided_windows,threads,stress,requests,sessions,spawn,connect,late"
     "2|2|200mbit 20mbit|lifecycle quiet,lifecycle pair,lifecycle unreceived,lifecycle busy"
     "2|2|200mbit 20mbit|pt2pt,onesided|--mca mpi_leave_pinned 0"
     "2|2|200mbit 20mbit|requests|--mca bml_fsbml_quantum 4096"
@@ -22,8 +22,8 @@ SETS=(
     "2|2|200mbit 20mbit|stress|--mca bml_fsbml_policy roundrobin"
     "2|2|200mbit 20mbit|match|--mca bml_fsbml_policy single"
     "2|2|200mbit 20mbit|pt2pt,match,stress,requests|--mca bml_fsbml_rdma on"
-    "2|4|200mbit 20mbit|pt2pt,match,order,collectives,comms,onesided,threads,stress,soak,lifecycle busy"
-    "4|4|200mbit 20mbit|match,order,collectives,comms,onesided,requests,soak,late,spawn,connect,lifecycle quiet,lifecycle pair"
+    "2|4|200mbit 20mbit|pt2pt,match,order,collectives,comms,onesided,onesided_atomics,onesided_passive,onesided_windows,threads,stress,soak,lifecycle busy"
+    "4|4|200mbit 20mbit|match,order,collectives,comms,onesided,onesided_atomics,onesided_passive,onesided_windows,requests,soak,late,spawn,connect,lifecycle quiet,lifecycle pair"
     "4|4|200mbit 20mbit|order,collectives|--mca mpi_add_procs_cutoff 1024"
     "4|4|200mbit 20mbit|match|--mca mpi_preconnect_mpi 1"
     "3|3|200mbit 20mbit|order,collectives,comms,lifecycle busy"
@@ -72,8 +72,8 @@ run_program() {
     read -r -a more <<<"$4"
     options+=("${more[@]}")
     program=${arguments[0]}
-    # Debian's configuration of 4.1 switches its one component off that works over tcp.
-    if [ "$program" = onesided ] && [ "$harness_major" -lt 5 ]; then options+=(--mca osc pt2pt); fi
+    # Debian's configuration of 4.1 switches its one component off that works over tcp; sm is for windows of one node.
+    if [[ $program = onesided* ]] && [ "$harness_major" -lt 5 ]; then options+=(--mca osc pt2pt,sm); fi
     harness_job "$LIMIT" "$ranks" "${options[@]}" "$harness_programs/$program" "${arguments[@]:1}"
     harness_result "$name" "$(verdict "$program")"
 }
