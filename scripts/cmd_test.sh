@@ -109,6 +109,7 @@ test_driver() {
 test_mpi() {
     "$FSBML_TOP/fsbml" build
     "$FSBML_TOP/tests/mpi/run.sh"
+    "$FSBML_TOP/tests/mpi/uneven.sh"
 }
 
 test_badinput() {
@@ -134,6 +135,7 @@ test_ref-units() {
 test_ref-mpi() {
     "$FSBML_TOP/fsbml" build --reference
     "$FSBML_TOP/tests/mpi/run.sh" --reference
+    "$FSBML_TOP/tests/mpi/uneven.sh" --reference
 }
 
 test_ref-badinput() {
