@@ -22,6 +22,7 @@ static ompi_proc_t *peers[N_PEERS];
 #define peer peers[0] /* the one that most tests have */
 static bool peer_has_fsbml = true;
 static uint32_t peer_flags; /* of its hello */
+static fsbml_hello_t peer_hello;
 
 opal_proc_t *ompi_proc_for_name(const opal_process_name_t name)
 {
@@ -60,16 +61,15 @@ int fsbml_kvs_commit(void)
 /* The peer's hello; no table. */
 int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mode_t mode, void **data, size_t *len)
 {
-    static fsbml_hello_t hello;
     (void) from;
     (void) mode;
     if (NULL == strstr(key, "hello") || !peer_has_fsbml) {
         return OMPI_ERR_NOT_FOUND;
     }
     *data = malloc(fsbml_hello_packed_max());
-    hello.flags = peer_flags;
-    snprintf(hello.node, sizeof(hello.node), "peer");
-    long n = fsbml_hello_pack(&hello, *data, fsbml_hello_packed_max());
+    peer_hello.flags = peer_flags;
+    snprintf(peer_hello.node, sizeof(peer_hello.node), "peer");
+    long n = fsbml_hello_pack(&peer_hello, *data, fsbml_hello_packed_max());
     *len = n > 0 ? (size_t) n : 0;
     return n > 0 ? OMPI_SUCCESS : OMPI_ERROR;
 }

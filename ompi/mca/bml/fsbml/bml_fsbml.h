@@ -255,6 +255,12 @@ void fsbml_pairing_ask(ompi_proc_t *proc);
 void fsbml_pairing_settle(ompi_proc_t *proc);
 /** The rails that the bytes to a peer take, by the rail whose BTL gets them. */
 void fsbml_pairing_rails(ompi_proc_t *proc, const mca_bml_base_btl_t *entry, size_t n, uint32_t taken[FSBML_MAX_RAILS]);
+/** The rail that the bytes take which a rail's BTL gets for one of its endpoints. */
+uint32_t fsbml_pairing_rail_of(uint32_t module, const struct mca_btl_base_endpoint_t *endpoint);
+
+/* bml_fsbml_put.c: puts past the pseudo BTL are charged, too */
+void fsbml_put_watch(void);
+void fsbml_put_unwatch(void);
 
 /* bml_fsbml_endpoint.c: peers */
 /** Turns the entries that r2's rule gives for a peer into its send, eager and rdma lists. */

@@ -30,6 +30,14 @@ static struct {
 } tcp[FSBML_MAX_RAILS];
 static uint32_t n_tcp;
 
+/* Endpoints of modules whose bytes take another rail. They are few: most jobs have none. */
+typedef struct crossing_t {
+    struct crossing_t *next;
+    const struct mca_btl_base_endpoint_t *endpoint;
+    uint32_t rail;
+} crossing_t;
+static _Atomic(crossing_t *) crossings;
+
 /* ------------------------------------------------------------------- order */
 
 /* An interface by name, or by a network that has one of its addresses ("10.71.1.0/24"). */
@@ -106,6 +114,11 @@ void fsbml_pairing_note(mca_btl_base_module_t *btl, const char *key)
 void fsbml_pairing_reset(void)
 {
     n_tcp = 0;
+    for (crossing_t *c = atomic_exchange(&crossings, NULL); NULL != c;) {
+        crossing_t *next = c->next;
+        free(c);
+        c = next;
+    }
 }
 
 /* ------------------------------------------------------------------- peers */
@@ -171,6 +184,27 @@ void fsbml_pairing_settle(ompi_proc_t *proc)
     }
 }
 
+/* The newest of an endpoint counts: a module's endpoints come and go. */
+static void note_crossing(const struct mca_btl_base_endpoint_t *endpoint, uint32_t rail)
+{
+    crossing_t *c = malloc(sizeof(*c));
+    if (NULL != c) {
+        *c = (crossing_t){.next = atomic_load(&crossings), .endpoint = endpoint, .rail = rail};
+        while (!atomic_compare_exchange_weak(&crossings, &c->next, c)) {
+        }
+    }
+}
+
+uint32_t fsbml_pairing_rail_of(uint32_t module, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    for (const crossing_t *c = atomic_load(&crossings); NULL != c; c = c->next) {
+        if (c->endpoint == endpoint) {
+            return c->rail;
+        }
+    }
+    return module;
+}
+
 void fsbml_pairing_rails(ompi_proc_t *proc, const mca_bml_base_btl_t *entry, size_t n, uint32_t taken[FSBML_MAX_RAILS])
 {
     uint32_t asked = 0, has, uses, count;
@@ -179,6 +213,12 @@ void fsbml_pairing_rails(ompi_proc_t *proc, const mca_bml_base_btl_t *entry, siz
     }
     if (is_settled(proc) || !networks_of(proc, &has, &uses, &count)) {
         return;
+    }
+    for (size_t e = 0; e < n; ++e) {
+        const int module = fsbml_rail_of(entry[e].btl);
+        if (module >= 0 && (uint32_t) module != fsbml_pairing_rail_of((uint32_t) module, entry[e].btl_endpoint)) {
+            note_crossing(entry[e].btl_endpoint, (uint32_t) module); /* of a peer that has gone */
+        }
     }
     for (uint32_t i = 0; i < n_tcp; ++i) {
         for (size_t e = 0; e < n; ++e) {
@@ -197,6 +237,11 @@ void fsbml_pairing_rails(ompi_proc_t *proc, const mca_bml_base_btl_t *entry, siz
         }
         taken[module] = (uint32_t) rail;
         if (module != rail) {
+            for (size_t e = 0; e < n; ++e) {
+                if (entry[e].btl == mca_bml_fsbml.rail[module].btl) {
+                    note_crossing(entry[e].btl_endpoint, (uint32_t) rail);
+                }
+            }
             FSBML_VERBOSE(FSBML_V_PEER, "what tcp's module %s sends to %s takes rail %s", mca_bml_fsbml.rail[module].name,
                           OMPI_NAME_PRINT(&proc->super.proc_name), mca_bml_fsbml.rail[rail].name);
         }

@@ -287,12 +287,16 @@ int fsbml_rails_setup(void)
         rc = NULL == m->sched ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
         fsbml_ledger_join();
     }
+    if (OMPI_SUCCESS == rc) {
+        fsbml_put_watch();
+    }
     return rc;
 }
 
 void fsbml_rails_teardown(void)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    fsbml_put_unwatch();
     fsbml_pairing_reset();
     for (uint32_t g = 0; g < m->n_groups; ++g) {
         free(m->group[g]);

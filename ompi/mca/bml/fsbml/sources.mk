@@ -42,6 +42,7 @@ fsbml_shim_sources = \
 	bml_fsbml_path.c \
 	bml_fsbml_procs.c \
 	bml_fsbml_proof.c \
+	bml_fsbml_put.c \
 	bml_fsbml_rails.c \
 	bml_fsbml_rdma.c \
 	bml_fsbml_recv.c \
