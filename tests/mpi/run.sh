@@ -73,7 +73,7 @@ run_program() {
     options+=("${more[@]}")
     program=${arguments[0]}
     # Debian's configuration of 4.1 switches its one component off that works over tcp; sm is for windows of one node.
-    if [[ $program = onesided* ]] && [ "$harness_major" -lt 5 ]; then options+=(--mca osc pt2pt,sm); fi
+    if [[ $program = onesided* ]] && [ "$harness_major" -lt 5 ]; then options+=(--mca osc "pt2pt,sm"); fi
     harness_job "$LIMIT" "$ranks" "${options[@]}" "$harness_programs/$program" "${arguments[@]:1}"
     harness_result "$name" "$(verdict "$program")"
 }
