@@ -246,6 +246,9 @@ void fsbml_ledger_leave(void);
 /* bml_fsbml_pairing.c: which of a peer's addresses a tcp module gets in 4.1 */
 /** Before BTLs are selected: the order in which tcp makes its modules. */
 void fsbml_pairing_order(void);
+/** Place of an interface in the user's own order, which stays that of the rails: what is first is used where nothing was
+ * measured. 0 where it was not changed. */
+uint32_t fsbml_pairing_place(const char *interface);
 /** A BTL module and its key, in the order in which they were made. */
 void fsbml_pairing_note(mca_btl_base_module_t *btl, const char *key);
 void fsbml_pairing_reset(void);

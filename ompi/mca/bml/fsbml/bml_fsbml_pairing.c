@@ -74,6 +74,8 @@ static int place_of(const char *text)
     return -1;
 }
 
+static char **as_named; /* btl_tcp_if_include as the user has it, if that was changed */
+
 void fsbml_pairing_order(void)
 {
     const mca_base_var_t *var;
@@ -96,10 +98,30 @@ void fsbml_pairing_order(void)
     char *sorted = moved && known ? opal_argv_join(name, ',') : NULL;
     if (NULL != sorted && strlen(sorted) == strlen(text)) {
         FSBML_VERBOSE(FSBML_V_RAILS, "btl_tcp_if_include in the order of the interfaces: %s", sorted);
+        as_named = opal_argv_split(text, ',');
         memcpy(text, sorted, strlen(sorted)); /* in its place: the variable cannot be set any more */
     }
     free(sorted);
     opal_argv_free(name);
+}
+
+uint32_t fsbml_pairing_place(const char *interface)
+{
+    const size_t len = strcspn(interface, ":"); /* btl_tcp_links: "eth0:1" */
+    uint32_t place = 0;
+    for (; NULL != as_named && NULL != as_named[place]; ++place) {
+        for (int i = opal_ifbegin(); i >= 0; i = opal_ifnext(i)) {
+            char name[64];
+            struct sockaddr_storage address;
+            if (OPAL_SUCCESS == opal_ifindextoname(i, name, sizeof(name)) && len == strlen(name)
+                && 0 == strncmp(name, interface, len)
+                && OPAL_SUCCESS == opal_ifindextoaddr(i, (struct sockaddr *) &address, sizeof(address))
+                && means(as_named[place], name, &address)) {
+                return place;
+            }
+        }
+    }
+    return place;
 }
 
 void fsbml_pairing_note(mca_btl_base_module_t *btl, const char *key)
@@ -114,6 +136,8 @@ void fsbml_pairing_note(mca_btl_base_module_t *btl, const char *key)
 void fsbml_pairing_reset(void)
 {
     n_tcp = 0;
+    opal_argv_free(as_named);
+    as_named = NULL;
     for (crossing_t *c = atomic_exchange(&crossings, NULL); NULL != c;) {
         crossing_t *next = c->next;
         free(c);

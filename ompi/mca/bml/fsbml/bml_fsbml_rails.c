@@ -21,6 +21,7 @@ typedef struct candidate_t {
     mca_btl_base_module_t *btl;
     char name[FSBML_NAME_MAX];
     char key[FSBML_NAME_MAX];
+    size_t place; /* among those of equal exclusivity */
 } candidate_t;
 
 static const char *component_name(const mca_btl_base_module_t *btl)
@@ -207,8 +208,11 @@ static size_t select_candidates(candidate_t *c, size_t n)
 
 static int by_exclusivity(const void *a, const void *b)
 {
-    uint32_t x = ((const candidate_t *) a)->btl->btl_exclusivity, y = ((const candidate_t *) b)->btl->btl_exclusivity;
-    return x > y ? -1 : x < y;
+    const candidate_t *x = a, *y = b;
+    if (x->btl->btl_exclusivity != y->btl->btl_exclusivity) {
+        return x->btl->btl_exclusivity > y->btl->btl_exclusivity ? -1 : 1;
+    }
+    return x->place < y->place ? -1 : x->place > y->place;
 }
 
 static int make_group(const candidate_t *c, size_t n, uint32_t exclusivity)
@@ -257,6 +261,7 @@ int fsbml_rails_setup(void)
         c[n].btl = item->btl_module;
         name_candidate(&c[n], c, n);
         fsbml_pairing_note(c[n].btl, c[n].key);
+        c[n].place = fsbml_pairing_place(c[n].name) * max + n;
         ++n;
     }
     size_t before = n;
