@@ -108,7 +108,36 @@ run_case() {
     harness_result "$name" "$(verdict "$program" "$what")"
 }
 
+# IPv6 alone on the rails: an address a rail and node in place of the IPv4 one. (The kernel lists IPv6 addresses in an order of
+# its own, so that here the interfaces' order differs from node to node as well.)
+only_ipv6() {
+    local node rail
+    for node in 0 1 2; do
+        for rail in 0 1; do
+            ip -n "${harness_nodes[node]}" address flush dev "rail$rail"
+            ip -n "${harness_nodes[node]}" address add "fd71:$rail::$((node + 1))/64" dev "rail$rail" nodad
+        done
+    done
+}
+
+run_ipv6() {
+    local entry info prefix=${harness_which[1]:-}
+    [ -n "$prefix" ] || prefix=$(reference_prefix)
+    info=$(openmpi_tool "$prefix" ompi_info) || return 0
+    "$info" --all --parsable 2>/dev/null | grep -qx 'options:ipv6:yes' || return 0
+    harness_wanted IPv6 || return 0
+    harness_cluster_down
+    rails_up 200mbit 20mbit
+    only_ipv6
+    for entry in 'IPv6|200mbit 20mbit|alone 49152|0.8-1.1 0.0-0.25|' \
+        'IPv6, the first rail excluded by its network|200mbit 20mbit|alone 49152|0.0-0.01 1.0-1.1|--mca bml_fsbml_exclude tcp:fd71::/64'; do
+        run_case "$entry"
+    done
+    harness_cluster_down
+}
+
 exec 3>&1
 harness_begin "Runs nodes that have different rails, and looks at what the rails carry." "$@"
 for entry in "${CASES[@]}"; do run_case "$entry"; done
+run_ipv6
 harness_end
