@@ -63,7 +63,7 @@ static void cancel(size_t bytes)
     check_free(out, bytes);
 }
 
-/* Cancelling a receive whose message is there, and a send, comes too late: all of it comes. (Open MPI cancels no send.) */
+/* Cancelling a receive whose message is there, and a send, is too late: all of it comes. (Open MPI cancels no send.) */
 static void cancel_too_late(size_t bytes)
 {
     const int partner = check_partner();
