@@ -99,11 +99,12 @@ harness_begin() {
 }
 
 # harness_has NAME: is there such a program for this Open MPI? Sessions came with Open MPI 5; PRRTE in 5.0.7 damages its
-# heap when a job spawns or connects, and every tenth mpirun or so dies of it, whatever the BML.
+# heap when a job spawns or connects, and every tenth mpirun or so dies of it, whatever the BML. One program wants memory.
 harness_has() {
     case "$1" in
         sessions) [ "$harness_major" -ge 5 ] ;;
         spawn | connect) [ "$harness_major" -lt 5 ] ;;
+        big) awk '/^MemTotal:/ { enough = $2 >= 8 * 1024 * 1024 } END { exit !enough }' /proc/meminfo ;;
     esac
 }
 
