@@ -72,6 +72,18 @@ TEST_F(LedgerTest, MadeOnce)
     }
 }
 
+// Who was held up between its look at the clock and the file finds a ledger that is younger than that look.
+TEST_F(LedgerTest, HeldUp)
+{
+    const LedgerPtr made = open(3, kNow + kSecond);
+    const LedgerPtr late = open(3, kNow);
+    ASSERT_TRUE(made && late) << reason;
+    const SchedPtr first = sharing(made.get());
+    const SchedPtr second = sharing(late.get());
+    fsbml_sched_charge(second.get(), 0, kNow, 1001); // before the ledger's clock begins: at its origin
+    EXPECT_EQ(backlog(first, 0, kNow + kSecond), 11000U);
+}
+
 // A file that no living process uses is replaced, whatever is in it; never another's.
 TEST_F(LedgerTest, LeftOver)
 {
@@ -127,7 +139,8 @@ TEST_F(LedgerTest, Malformed)
         {"it is malformed", offsetof(fsbml::Ledger, version), 1}, // and no size
         {"it is of another version of FSBML", offsetof(fsbml::Ledger, version),
          2 | static_cast<std::uint64_t>(sizeof(fsbml::Ledger)) << 32},
-        {"it is of the future", offsetof(fsbml::Ledger, origin_ns), kNow + 1},
+        {"it is of the future", offsetof(fsbml::Ledger, origin_ns),
+         kNow + fsbml::Ledger::kLate + 1},
         {"it is of processes with another clock (time namespace)", offsetof(fsbml::Ledger, clock),
          kClock + 1},
     };

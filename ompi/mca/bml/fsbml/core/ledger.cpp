@@ -42,7 +42,7 @@ const char *Ledger::flaw(std::uint64_t now_ns, std::uint64_t clock_id) const noe
     if (clock_id != clock) {
         return "it is of processes with another clock (time namespace)";
     }
-    if (origin_ns > now_ns) {
+    if (origin_ns > now_ns && origin_ns - now_ns > kLate) {
         return "it is of the future";
     }
     return nullptr;
