@@ -5,141 +5,10 @@
  */
 /* Put and get over all rails. The PML has one RDMA entry for a peer, the pseudo BTL's, so that its comparisons with the
  * eager entry hold. It cuts a long message into operations of one quantum; each takes the rail that finishes it first, and
- * is charged to it. Memory is registered with every rail, and what is sent to the peer holds all of their handles. */
+ * is charged to it. */
 
-#include <endian.h>
-
+#include "bml_fsbml_handles.h"
 #include "bml_fsbml_hooks.h"
-
-/* ------------------------------------------------------------------ handles */
-
-/* What the PML copies into its headers: this, then a record for each rail. In little endian, but for the BTLs' own bytes. */
-typedef struct wire_t {
-    uint16_t length;              /* of all records; a peer with fewer rails sends less than this process looks at */
-    uint16_t reserved;
-} wire_t;
-typedef struct record_t {
-    uint32_t rail;                /* digest of its key */
-    uint32_t size;                /* of the BTL's handle, which follows */
-} record_t;
-
-/* A registration: the bytes for the peer first, since the PML takes them from the handle's address. */
-typedef struct handle_t {
-    unsigned char wire[MCA_BTL_REG_HANDLE_MAX_SIZE];
-    mca_bml_fsbml_group_t *group;
-    mca_btl_base_registration_handle_t *real[FSBML_MAX_RAILS];
-} handle_t;
-
-static bool needs_registration(uint32_t rail)
-{
-    return NULL != mca_bml_fsbml.rail[rail].btl->btl_register_mem;
-}
-
-static size_t record_size(uint32_t rail)
-{
-    return needs_registration(rail)
-               ? sizeof(record_t) + mca_bml_fsbml.rail[rail].btl->btl_registration_handle_size
-               : 0;
-}
-
-/* The handle of a rail in what a peer sent, NULL if there is none. */
-static const void *find_handle(const mca_bml_fsbml_endpoint_t *ep, const void *remote, uint32_t rail)
-{
-    const mca_bml_fsbml_group_t *group = ep->group;
-    const unsigned char *at = remote;
-    wire_t head;
-    if (NULL == remote || ep->speaks_real) {
-        return remote;
-    }
-    memcpy(&head, at, sizeof(head));
-    size_t end = sizeof(head) + le16toh(head.length), pos = sizeof(head);
-    end = end < group->pseudo.btl_registration_handle_size ? end : group->pseudo.btl_registration_handle_size;
-    while (pos + sizeof(record_t) <= end) {
-        record_t record;
-        memcpy(&record, at + pos, sizeof(record));
-        const size_t size = le32toh(record.size);
-        pos += sizeof(record);
-        if (size > end - pos) {
-            return NULL;
-        }
-        if (le32toh(record.rail) == mca_bml_fsbml.rail[rail].key_digest) {
-            return size == mca_bml_fsbml.rail[rail].btl->btl_registration_handle_size ? at + pos : NULL;
-        }
-        pos += size;
-    }
-    return NULL;
-}
-
-static int deregister(mca_btl_base_module_t *btl, mca_btl_base_registration_handle_t *handle)
-{
-    (void) btl;
-    handle_t *h = (handle_t *) handle;
-    int rc = OMPI_SUCCESS;
-    for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
-        mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
-        if (NULL != h->real[i]) {
-            const int one = real->btl_deregister_mem(real, h->real[i]);
-            rc = OMPI_SUCCESS == rc ? one : rc;
-        }
-    }
-    free(h);
-    return rc;
-}
-
-static mca_btl_base_registration_handle_t *register_mem(mca_btl_base_module_t *btl,
-                                                        struct mca_btl_base_endpoint_t *endpoint, void *base,
-                                                        size_t size, uint32_t flags)
-{
-    mca_bml_fsbml_group_t *group = (mca_bml_fsbml_group_t *) btl;
-    mca_bml_fsbml_endpoint_t *ep
-        = MCA_BTL_ENDPOINT_ANY != endpoint ? (mca_bml_fsbml_endpoint_t *) endpoint : NULL;
-    const uint32_t live = NULL != ep ? atomic_load(&ep->live) : 0;
-    uint32_t rails = group->rdma_rails & (0 != live ? live : NULL != ep ? atomic_load(&ep->possible) : group->rails);
-    if (NULL != ep && ep->speaks_real) {
-        rails &= ~(rails - 1); /* it has one path */
-    }
-    handle_t *h = calloc(1, sizeof(*h));
-    size_t pos = sizeof(wire_t);
-    bool usable = false;
-    if (NULL == h) {
-        return NULL;
-    }
-    h->group = group;
-    for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
-        mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
-        if (0 == (rails & fsbml_bit(i))) {
-            continue;
-        }
-        if (!needs_registration(i)) {
-            usable = true;
-            continue;
-        }
-        h->real[i] = real->btl_register_mem(real, NULL != ep ? fsbml_path(ep, i)->super.btl_endpoint : endpoint, base,
-                                            size, flags);
-        if (NULL == h->real[i]) {
-            continue; /* the other rails may do */
-        }
-        usable = true;
-        if (NULL != ep && ep->speaks_real) {
-            memcpy(h->wire, h->real[i], real->btl_registration_handle_size);
-            break;
-        }
-        const record_t record = {.rail = htole32(mca_bml_fsbml.rail[i].key_digest),
-                                 .size = htole32((uint32_t) real->btl_registration_handle_size)};
-        memcpy(h->wire + pos, &record, sizeof(record));
-        memcpy(h->wire + pos + sizeof(record), h->real[i], real->btl_registration_handle_size);
-        pos += record_size(i);
-    }
-    if (pos > sizeof(wire_t)) {
-        const wire_t head = {.length = htole16((uint16_t) (pos - sizeof(wire_t)))};
-        memcpy(h->wire, &head, sizeof(head));
-    }
-    if (!usable) {
-        free(h);
-        return NULL;
-    }
-    return (mca_btl_base_registration_handle_t *) h;
-}
 
 /* --------------------------------------------------------------- operations */
 
@@ -218,9 +87,9 @@ static int start(const mca_bml_fsbml_path_t *path, operation_t *op, const transf
     mca_btl_base_module_t *real = path->super.btl;
     const mca_btl_base_module_put_fn_t fn = is_put ? real->btl_put : (mca_btl_base_module_put_fn_t) real->btl_get;
     mca_btl_base_registration_handle_t *local = NULL, *remote = NULL;
-    if (needs_registration(path->rail)) {
-        local = NULL != t->local_handle ? ((handle_t *) t->local_handle)->real[path->rail] : NULL;
-        remote = (mca_btl_base_registration_handle_t *) find_handle(op->ep, t->remote_handle, path->rail);
+    if (fsbml_handle_needed(path->rail)) {
+        local = fsbml_handle_local(t->local_handle, path->rail);
+        remote = (mca_btl_base_registration_handle_t *) fsbml_handle_remote(op->ep, t->remote_handle, path->rail);
     }
     return fn(real, path->super.btl_endpoint, t->local_address, t->remote_address, local, remote, t->size, t->flags,
               t->order, completed, op, op);
@@ -236,10 +105,9 @@ static uint32_t able(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_
         const mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
         const size_t threshold
             = is_put ? real->btl_put_local_registration_threshold : real->btl_get_local_registration_threshold;
-        if (needs_registration(i)
-            && (NULL == find_handle(ep, t->remote_handle, i)
-                || (t->size > threshold
-                    && (NULL == t->local_handle || NULL == ((handle_t *) t->local_handle)->real[i])))) {
+        if (fsbml_handle_needed(i)
+            && (NULL == fsbml_handle_remote(ep, t->remote_handle, i)
+                || (t->size > threshold && NULL == fsbml_handle_local(t->local_handle, i)))) {
             continue;
         }
         rails |= fsbml_bit(i);
@@ -337,7 +205,7 @@ void fsbml_rdma_construct(mca_bml_fsbml_group_t *group)
     mca_btl_base_module_t *p = &group->pseudo;
     uint32_t common = MCA_BTL_FLAGS_RDMA | FSBML_BTL_FLAGS_REMOTE_COMPLETION | FSBML_BTL_FLAGS_ACCELERATOR_RDMA
                       | MCA_BTL_FLAGS_HETEROGENEOUS_RDMA;
-    size_t handles = sizeof(wire_t);
+    size_t handles = fsbml_handle_head();
     bool registers = false, first = true;
 
     p->btl_put = NULL;
@@ -350,11 +218,11 @@ void fsbml_rdma_construct(mca_bml_fsbml_group_t *group)
         const mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
         mca_bml_fsbml.rail[i].key_digest = fsbml_digest(mca_bml_fsbml.rail[i].key);
         if (0 == (group->rails & fsbml_bit(i)) || !is_wanted(real)
-            || handles + record_size(i) > MCA_BTL_REG_HANDLE_MAX_SIZE) {
+            || handles + fsbml_handle_share(i) > MCA_BTL_REG_HANDLE_MAX_SIZE) {
             continue;
         }
-        handles += record_size(i);
-        registers = registers || needs_registration(i);
+        handles += fsbml_handle_share(i);
+        registers = registers || fsbml_handle_needed(i);
         /* The PML asks once for all rails: the group can what each of them can. */
         common &= fsbml_btl_flags(real);
         group->rdma_rails |= fsbml_bit(i);
@@ -385,8 +253,8 @@ void fsbml_rdma_construct(mca_bml_fsbml_group_t *group)
         p->btl_get = pseudo_get;
     }
     if (registers) {
-        p->btl_register_mem = register_mem;
-        p->btl_deregister_mem = deregister;
+        p->btl_register_mem = fsbml_handle_register;
+        p->btl_deregister_mem = fsbml_handle_deregister;
         p->btl_registration_handle_size = handles;
     }
     group->rdma_frag_size = p->btl_rdma_pipeline_frag_size;

@@ -25,6 +25,7 @@ fsbml_core_sources = \
 fsbml_shim_sources = \
 	bml_fsbml.h \
 	bml_fsbml_compat.h \
+	bml_fsbml_handles.h \
 	bml_fsbml_hooks.h \
 	bml_fsbml.c \
 	bml_fsbml_bound.c \
@@ -32,6 +33,7 @@ fsbml_shim_sources = \
 	bml_fsbml_calibrate.c \
 	bml_fsbml_component.c \
 	bml_fsbml_endpoint.c \
+	bml_fsbml_handles.c \
 	bml_fsbml_held.c \
 	bml_fsbml_kvs.c \
 	bml_fsbml_ledger.c \
