@@ -121,6 +121,40 @@ static void only_the_highest_exclusivity_counts(void)
     world_down(5);
 }
 
+/* A BTL that says it can put, and has no function for it, sends like any other. */
+static void flags_without_a_function(void)
+{
+    construct(2);
+    fake[0].super.btl_flags = MCA_BTL_FLAGS_PUT;
+    fake[0].super.btl_put = NULL;
+    mca_bml_base_btl_t *bml_btl = up(2);
+    CHECK(2 == mca_bml_fsbml.n_rails && 2 == fsbml_endpoint_of_proc(peer)->n_paths);
+    all_answer(2);
+    for (int i = 0; i < 40; ++i) {
+        CHECK(0 <= pml_send(bml_btl, 4000, TAG));
+    }
+    CHECK(fake[0].n_sent > 0 && fake[1].n_sent > 0 && 40 == n_sent(2));
+    drain(2);
+    world_down(2);
+}
+
+#if FSBML_GPU_SENDS
+/* Fragments of a GPU's memory fit every rail, whichever of them has a limit of its own; without one, none is set. */
+static void limits_for_gpus(void)
+{
+    static const size_t limits[][3] = {{0, 0, 0}, {0, 20000, 20000}, {20000, 0, 20000}, {20000, 30000, 20000}, {90000, 0, 0}};
+    for (size_t k = 0; k < sizeof(limits) / sizeof(limits[0]); ++k) {
+        construct(2);
+        for (int i = 0; i < 2; ++i) {
+            fake[i].super.FSBML_GPU_MAX_SEND_SIZE = limits[k][i];
+        }
+        mca_bml_base_btl_t *bml_btl = up(2);
+        CHECK(limits[k][2] == bml_btl->btl->FSBML_GPU_MAX_SEND_SIZE);
+        world_down(2);
+    }
+}
+#endif
+
 /* A promise must hold on every rail, a demand counts if one makes it, and what only the real BTL can do is not offered.
  * Each flag on one rail of two, the first or the second, and on both. */
 static void flags_of_a_group(void)
@@ -264,6 +298,10 @@ int main(void)
     static void (*const test[])(void) = {
         any_number_of_rails,
         a_btl_without_send_is_no_rail,
+        flags_without_a_function,
+#if FSBML_GPU_SENDS
+        limits_for_gpus,
+#endif
         only_the_highest_exclusivity_counts,
         flags_of_a_group,
         control_passes_bulk,

@@ -79,6 +79,19 @@
 #    define FSBML_BTL_FLAGS_ACCELERATOR_RDMA MCA_BTL_FLAGS_ACCELERATOR_RDMA
 #endif
 
+/* A BTL's limits for memory of GPUs, as far as this Open MPI has them. */
+#ifdef FSBML_OMPI_4
+#    define FSBML_GPU_SENDS OPAL_CUDA_SUPPORT
+#    define FSBML_GPU_MAX_SEND_SIZE btl_cuda_max_send_size
+#    define FSBML_GPU_EAGER_LIMIT btl_cuda_eager_limit
+#    define FSBML_GPU_RDMA_LIMIT btl_cuda_rdma_limit
+#else
+#    define FSBML_GPU_SENDS 1
+#    define FSBML_GPU_MAX_SEND_SIZE btl_accelerator_max_send_size
+#    define FSBML_GPU_EAGER_LIMIT btl_accelerator_eager_limit
+#    define FSBML_GPU_RDMA_LIMIT btl_accelerator_rdma_limit
+#endif
+
 /* Set where a put that is complete has also landed. 4.1 has no flag for it: there it may still be on its way. */
 #ifdef MCA_BTL_FLAGS_RDMA_REMOTE_COMPLETION
 #    define FSBML_BTL_FLAGS_REMOTE_COMPLETION MCA_BTL_FLAGS_RDMA_REMOTE_COMPLETION

@@ -132,7 +132,7 @@ static bool is_listed(char **list, const candidate_t *c)
 static bool can_be_rail(const mca_btl_base_module_t *btl)
 {
     return 0 != strcmp(component_name(btl), "self")
-           && ((btl->btl_flags & MCA_BTL_FLAGS_SEND) || 0 == (btl->btl_flags & MCA_BTL_FLAGS_RDMA));
+           && 0 != (fsbml_btl_flags(btl) & MCA_BTL_FLAGS_SEND);
 }
 
 static size_t count_peers_in_group(const candidate_t *c, size_t n, size_t at)
