@@ -63,7 +63,7 @@ experiment_set() {
             arguments=(--operations bandwidth --window "1,8" --sizes "1048576,4194304,16777216" --seconds 0.1 --min-samples 1)
             ;;
         multipair)
-            per_node=2 program=p2p arms=fsbml,rails
+            per_node=2 program=p2p arms=fsbml,fsbml:bml_fsbml_ledger=off,rails
             arguments=(--operations multipair --window 8 --sizes "16384,1048576" --seconds 0.1 --min-samples 2)
             ;;
         onesided)
