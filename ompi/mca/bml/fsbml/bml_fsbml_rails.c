@@ -369,7 +369,7 @@ void fsbml_rails_apply_quantum(void)
             }
         }
         if (0 == quantum && n > 0) {
-            quantum = fsbml_quantum(params, n, 0.05, 4096, group->max_send_size);
+            quantum = fsbml_quantum(params, n, 0.02, 4096, group->max_send_size);
         }
         if (quantum > 0) {
             fsbml_rdma_apply_quantum(group, quantum);
