@@ -52,7 +52,8 @@ int parse(int argc, char **argv, Request &request)
     app.add_option("--probe", request.job.probe,
                    "library to preload, which times a program that is no benchmark");
     app.add_option("--below", request.job.below,
-                   "word of the command of a benchmark of the layer below (repeat, as --below=WORD)");
+                   "word of the command of a benchmark of the layer below (repeat, as --below=WORD)")
+        ->allow_extra_args(false); // else it takes the -- before the program for its own
     app.add_option("--folder", request.job.folder, "for what launches print");
     app.add_flag("--quiet", request.job.quiet, "wait for a quiet machine before each round");
     app.add_option("--bars", request.bars, "judge by the bars of this experiment");
