@@ -135,6 +135,8 @@ others_run() {
     ok "... which is valid" valid "$json"
     ok "... with the parameter on mpirun's command line" equal \
         "$(from "$json" '[a["options"][-3:] for a in d["arms"] if a["role"] == "policy"]')" "[['--mca', 'bml_fsbml_quantum', '65536']]"
+    ok "point to point, with the layer below" bench p2p --rounds 1 --arms fsbml,rail0 -- --operations latency --sizes 64 --max-samples 3
+    ok "... which is told" told "What of the lower layer's performance reaches MPI"
     ok "two ranks a node that stream at once" bench multipair --rounds 1 --arms fsbml,rail0 --json "$json" -- --sizes 16384,65536 --max-samples 2
     ok "... in two pairs" equal "$(from "$json" 'sorted(set((p["variant"], p["messages"]) for p in d["points"]))')" "[('pairs=2', 8)]"
     ok "one-sided operations, verified" bench onesided --rounds 1 --arms fsbml,rail0 -- --sizes 8,8192 --max-samples 2
