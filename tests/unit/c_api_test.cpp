@@ -42,6 +42,40 @@ static_assert(std::is_trivial<fsbml_hello_t>::value && std::is_standard_layout<f
               "plain data");
 
 // A scheduler has 1 to 32 rails and a policy that exists.
+// Messages for a quick look at a rail: as many bytes as it carries in that time, within bounds.
+TEST(FitApi, ProbesOfAGivenTime)
+{
+    fsbml_fit_t fit{};
+    fit.valid = true;
+    fit.params = {20e3, 2e3, 2e3, 3e3, 417.0, 0.0};
+    EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 4, 5000000), 2997U);
+    fit.params.G_ns_per_byte = 8000.0;
+    EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 4, 5000000), 1024U);
+    fit.params.G_ns_per_byte = 0.1;
+    EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 4, 5000000), 8192U);
+    EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 0, 5000000), 1024U);
+    EXPECT_EQ(fsbml_fit_probe_bytes(nullptr, 4, 5000000), 1024U);
+}
+
+TEST(FitApi, AnswersInTime)
+{
+    fsbml_fit_t fit{};
+    fit.valid = true;
+    fit.params = {200e3, 10e3, 10e3, 3e3, 10.0, 0.0}; // 440 us, and 10 us for the bytes, both ways
+    EXPECT_TRUE(fsbml_fit_answers(&fit, 501, 450000));
+    EXPECT_TRUE(fsbml_fit_answers(&fit, 501, 690000));
+    EXPECT_FALSE(fsbml_fit_answers(&fit, 501, 700000));
+    EXPECT_TRUE(fsbml_fit_answers(&fit, 501, 285000));
+    EXPECT_FALSE(fsbml_fit_answers(&fit, 501, 275000));
+    EXPECT_FALSE(fsbml_fit_answers(&fit, 0, 450000));
+    EXPECT_FALSE(fsbml_fit_answers(nullptr, 501, 450000));
+    fit.params = {0.0, 5e3, 5e3, 3e3, 10.0, 0.0}; // so short that it is mostly noise
+    EXPECT_TRUE(fsbml_fit_answers(&fit, 1, 45000));
+    EXPECT_FALSE(fsbml_fit_answers(&fit, 1, 60000));
+    fit.valid = false;
+    EXPECT_FALSE(fsbml_fit_answers(&fit, 1, 20000));
+}
+
 // A fit is held against probes that it was not made from: the exact ones agree, those a third off do not, nor
 // nonsense.
 TEST(FitApi, PredictsOtherProbes)

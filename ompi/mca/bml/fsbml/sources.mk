@@ -14,11 +14,13 @@ fsbml_core_sources = \
 	core/pilot.hpp core/pilot.cpp \
 	core/plan.hpp core/plan.cpp \
 	core/policy.hpp core/policy.cpp \
+	core/private_file.hpp core/private_file.cpp \
 	core/prtt.hpp core/prtt.cpp \
 	core/rail.hpp \
 	core/samples.hpp \
 	core/stats.hpp core/stats.cpp \
 	core/table.hpp core/table.cpp \
+	core/table_file.hpp core/table_file.cpp \
 	core/vft_scheduler.hpp core/vft_scheduler.cpp \
 	core/wire.hpp
 

@@ -9,8 +9,10 @@
 #include "log.hpp"
 #include "loggp.hpp"
 #include "policy.hpp"
+#include "private_file.hpp"
 #include "prtt.hpp"
 #include "table.hpp"
+#include "table_file.hpp"
 #include "vft_scheduler.hpp"
 
 #include <algorithm>
@@ -87,6 +89,29 @@ bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes
     const double measured = static_cast<double>(prtt_n_ns - prtt_1_ns) / static_cast<double>(packets - 1);
     const double predicted = fit->params.g_ns + fit->params.G_ns_per_byte * static_cast<double>(bytes - 1);
     return predicted >= measured * (1 - tolerance) && predicted <= measured * (1 + tolerance);
+}
+
+uint32_t fsbml_fit_probe_bytes(const fsbml_fit_t *fit, uint32_t packets, uint64_t together_ns) noexcept
+{
+    constexpr double least = 1024.0;
+    constexpr double most = 8192.0;
+    if (nullptr == fit || !fit->valid || 0 == packets) {
+        return static_cast<std::uint32_t>(least);
+    }
+    const double room = static_cast<double>(together_ns) / (packets * fit->params.G_ns_per_byte);
+    return static_cast<std::uint32_t>(std::clamp(room, least, most));
+}
+
+bool fsbml_fit_answers(const fsbml_fit_t *fit, uint32_t bytes, uint64_t prtt_ns) noexcept
+{
+    constexpr double slack_ns = 20e3;
+    if (nullptr == fit || !fit->valid || bytes < 1) {
+        return false;
+    }
+    const fsbml_loggp_t &p = fit->params;
+    const double expected = 2.0 * (p.o_s_ns + p.L_ns + p.o_r_ns + p.G_ns_per_byte * (bytes - 1.0));
+    const auto measured = static_cast<double>(prtt_ns);
+    return measured >= expected / 1.5 - slack_ns && measured <= expected * 1.5 + slack_ns;
 }
 
 bool fsbml_loggp_valid(const fsbml_loggp_t *p) noexcept
@@ -277,6 +302,39 @@ int fsbml_table_text(const fsbml_table_t *t, char *buf, size_t len) noexcept
             buf[n] = '\0';
         }
         return static_cast<int>(text.size());
+    });
+}
+
+int fsbml_table_load(const char *path, const char *fingerprint, fsbml_table_t *t,
+                     char reason[FSBML_REASON_MAX]) noexcept
+{
+    if (nullptr == path || nullptr == t || nullptr == reason) {
+        return -EINVAL;
+    }
+    return guard([&] {
+        std::string text;
+        std::string why;
+        int rc = fsbml::read_file(path, nullptr != fingerprint, text, why);
+        if (0 == rc) {
+            rc = fsbml::table_from_file(*t, text, fingerprint, why);
+        }
+        std::snprintf(reason, FSBML_REASON_MAX, "%s", why.c_str());
+        return rc;
+    });
+}
+
+int fsbml_table_store(const char *path, const char *fingerprint, const fsbml_table_t *t,
+                      char reason[FSBML_REASON_MAX]) noexcept
+{
+    if (nullptr == path || nullptr == fingerprint || nullptr == t || nullptr == reason) {
+        return -EINVAL;
+    }
+    return guard([&] {
+        const std::string text = fsbml::table_to_file(*t, fingerprint);
+        std::string why = "a rail's name cannot stand in it";
+        const int rc = text.empty() ? -EINVAL : fsbml::replace_file(path, text, why);
+        std::snprintf(reason, FSBML_REASON_MAX, "%s", 0 != rc ? why.c_str() : "");
+        return rc;
     });
 }
 

@@ -202,6 +202,15 @@ int fsbml_calib_fit(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *out) FSBML
 bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes, uint64_t prtt_1_ns, uint64_t prtt_n_ns,
                         double tolerance) FSBML_NOEXCEPT;
 
+/** Size of messages of which `packets` take about `together_ns` on a rail, within 1 and 8 KiB. */
+uint32_t fsbml_fit_probe_bytes(const fsbml_fit_t *fit, uint32_t packets, uint64_t together_ns) FSBML_NOEXCEPT;
+
+/**
+ * Whether PRTT(1,0,s) is what a fit says, 2 (o_s + L + o_r + G (s-1)) (thesis 3.2.2.1), to a third less or a half more
+ * and 20 us: what a latency differs from job to job on one machine.
+ */
+bool fsbml_fit_answers(const fsbml_fit_t *fit, uint32_t bytes, uint64_t prtt_ns) FSBML_NOEXCEPT;
+
 /* --------------------------------------------------- the table on the wire */
 
 /** One rail of the table that the measuring pair gives to all processes. */
@@ -227,6 +236,17 @@ long fsbml_table_pack(const fsbml_table_t *t, void *buf, size_t len) FSBML_NOEXC
 int fsbml_table_unpack(fsbml_table_t *t, const void *buf, size_t len) FSBML_NOEXCEPT;
 /** Writes the table for people (one line a rail) into buf as snprintf does. */
 int fsbml_table_text(const fsbml_table_t *t, char *buf, size_t len) FSBML_NOEXCEPT;
+
+/**
+ * Reads a table from a file (core/table_file.hpp). With a fingerprint, the file is a cache's: it must be of that
+ * fingerprint, undamaged, and nobody else's to write; without (NULL), a person's. 0 or a negative errno (-ENOENT: there
+ * is no file; -ESTALE: of something else; -EBADMSG; -EPROTO: another version; -EPERM), and then the reason.
+ */
+int fsbml_table_load(const char *path, const char *fingerprint, fsbml_table_t *t, char reason[FSBML_REASON_MAX])
+    FSBML_NOEXCEPT;
+/** Replaces the file as a whole (mode 0600), with its folders; many processes may do so at once. */
+int fsbml_table_store(const char *path, const char *fingerprint, const fsbml_table_t *t, char reason[FSBML_REASON_MAX])
+    FSBML_NOEXCEPT;
 
 /** A process' long messages are put and got over all of its rails: registration handles are FSBML's. */
 #define FSBML_HELLO_RDMA UINT32_C(1)
