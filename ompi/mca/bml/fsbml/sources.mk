@@ -6,6 +6,7 @@ fsbml_core_sources = \
 	core/c_api.cpp \
 	core/counters.hpp \
 	core/fixed.hpp \
+	core/interval.hpp core/interval.cpp \
 	core/ledger.hpp core/ledger.cpp \
 	core/ledger_file.hpp core/ledger_file.cpp \
 	core/log.hpp core/log.cpp \

@@ -166,6 +166,8 @@ typedef struct fsbml_probe_t {
 typedef struct fsbml_fit_t {
     bool valid;
     fsbml_loggp_t params;
+    fsbml_loggp_t low, high; /**< 90 % of other samples of this kind give a parameter in between (core/interval.hpp); 0 and 0:
+                                  not known. The measuring process has it, and tells nobody. */
     double residual;         /**< median |measured - fitted| / fitted of the g,G line */
     uint32_t probes;         /**< samples used */
     char reason[FSBML_REASON_MAX]; /**< why it is not valid, or a warning; "" if there is none */

@@ -4,6 +4,7 @@
 
 #include "prtt.hpp"
 
+#include "interval.hpp"
 #include "log.hpp"
 #include "loggp.hpp"
 #include "loggp_fit.hpp"
@@ -135,7 +136,9 @@ fsbml_fit_t Calibration::fit(std::size_t rail) const
 {
     const Rail &r = rails_[rail];
     if (!r.failed) {
-        return fit_rail(r.samples, r.pace_samples, config_.small_size);
+        fsbml_fit_t fit = fit_rail(r.samples, r.pace_samples, config_.small_size);
+        find_interval(fit, r.samples, r.pace_samples, config_.small_size, config_.seed);
+        return fit;
     }
     fsbml_fit_t fit{};
     const std::size_t length = std::min(r.failure.size(), sizeof fit.reason - 1);

@@ -1,0 +1,64 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "interval.hpp"
+
+#include "loggp_fit.hpp"
+
+#include <random>
+#include <vector>
+
+namespace fsbml
+{
+
+namespace
+{
+
+constexpr double fsbml_loggp_t::*kParameters[] = {&fsbml_loggp_t::L_ns,          &fsbml_loggp_t::o_s_ns,
+                                                  &fsbml_loggp_t::o_r_ns,        &fsbml_loggp_t::g_ns,
+                                                  &fsbml_loggp_t::G_ns_per_byte, &fsbml_loggp_t::burst_ns};
+
+Samples draw(const Samples &samples, std::mt19937_64 &random)
+{
+    Samples drawn;
+    for (const Samples::Cell &c : samples.cells()) {
+        for (std::size_t i = 0; i < c.times_ns.size(); ++i) {
+            drawn.add(c.prtt, c.times_ns[random() % c.times_ns.size()]);
+        }
+    }
+    return drawn;
+}
+
+} // namespace
+
+void find_interval(fsbml_fit_t &fit, const Samples &samples, const Samples &rough, std::uint32_t small,
+                   std::uint64_t seed)
+{
+    fit.low = fit.high = fsbml_loggp_t{};
+    if (!fit.valid) {
+        return;
+    }
+    std::mt19937_64 random(seed);
+    std::vector<fsbml_loggp_t> fits;
+    for (unsigned i = 0; i < kResamples; ++i) {
+        const fsbml_fit_t other = fit_rail(draw(samples, random), draw(rough, random), small);
+        if (other.valid) {
+            fits.push_back(other.params);
+        }
+    }
+    if (2 * fits.size() < kResamples) {
+        return;
+    }
+    const std::size_t tail = fits.size() / 20;
+    for (double fsbml_loggp_t::*p : kParameters) {
+        std::vector<double> values;
+        for (const fsbml_loggp_t &f : fits) {
+            values.push_back(f.*p);
+        }
+        fit.low.*p = order_statistic(values, tail);
+        fit.high.*p = order_statistic(values, values.size() - 1 - tail);
+    }
+}
+
+} // namespace fsbml

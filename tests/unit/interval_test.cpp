@@ -1,0 +1,114 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How sure a fit says it is, against how sure it can be.
+#include "interval.hpp"
+#include "loggp_fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+using namespace fsbml;
+
+namespace
+{
+
+constexpr std::uint32_t kSmall = 1;
+constexpr fsbml_loggp_t kTruth{15e3, 2e3, 2e3, 3e3, 40.0, 0.0};
+
+double prtt(const Prtt &c)
+{
+    const double steps = kTruth.G_ns_per_byte * (c.bytes - 1.0);
+    const double between = std::max(kTruth.o_s_ns + static_cast<double>(c.delay_ns), kTruth.g_ns + steps);
+    return 2.0 * (kTruth.o_s_ns + kTruth.L_ns + kTruth.o_r_ns + steps) + (c.packets - 1.0) * between;
+}
+
+// Samples that are late by an exponential time of that mean.
+Samples measure(int repeat, double late_ns, std::uint64_t seed)
+{
+    std::mt19937_64 random(seed);
+    std::exponential_distribution<double> late(1.0);
+    std::vector<Prtt> cells{{1, 0, kSmall}, {16, 0, kSmall}, {16, 100000, kSmall}};
+    for (const std::uint32_t s : {4096U, 8192U, 16384U, 32768U}) {
+        cells.push_back({1, 0, s});
+        cells.push_back({16, 0, s});
+    }
+    Samples samples;
+    for (int i = 0; i < repeat; ++i) {
+        for (const Prtt &c : cells) {
+            samples.add(c, prtt(c) + late_ns * late(random));
+        }
+    }
+    return samples;
+}
+
+fsbml_fit_t fit_of(const Samples &samples, std::uint64_t seed = 1)
+{
+    fsbml_fit_t fit = fit_rail(samples, {}, kSmall);
+    find_interval(fit, samples, {}, kSmall, seed);
+    return fit;
+}
+
+} // namespace
+
+TEST(Interval, ExactSamplesLeaveNoDoubt)
+{
+    const fsbml_fit_t fit = fit_of(measure(5, 0.0, 1));
+    ASSERT_TRUE(fit.valid) << fit.reason;
+    EXPECT_EQ(fit.low.G_ns_per_byte, fit.params.G_ns_per_byte);
+    EXPECT_EQ(fit.high.G_ns_per_byte, fit.params.G_ns_per_byte);
+    EXPECT_EQ(fit.low.L_ns, fit.high.L_ns);
+}
+
+// Nine of ten intervals should hold the true G; with nine samples a PRTT, and a quantile instead of a mean,
+// it is some less.
+TEST(Interval, HoldsTheTruth)
+{
+    constexpr int kSeeds = 300;
+    int inside = 0;
+    for (int seed = 1; seed <= kSeeds; ++seed) {
+        const fsbml_fit_t fit = fit_of(measure(9, 5e3, static_cast<std::uint64_t>(seed)));
+        ASSERT_TRUE(fit.valid) << fit.reason << ", seed " << seed;
+        ASSERT_LE(fit.low.G_ns_per_byte, fit.high.G_ns_per_byte);
+        inside +=
+            fit.low.G_ns_per_byte <= kTruth.G_ns_per_byte && kTruth.G_ns_per_byte <= fit.high.G_ns_per_byte;
+    }
+    EXPECT_GE(inside, kSeeds * 75 / 100);
+    EXPECT_LT(inside, kSeeds) << "an interval that always holds it says nothing";
+}
+
+TEST(Interval, NarrowsWithSamplesAndWidensWithNoise)
+{
+    double few = 0.0;
+    double many = 0.0;
+    double noisy = 0.0;
+    const auto width = [](const fsbml_fit_t &fit) { return fit.high.G_ns_per_byte - fit.low.G_ns_per_byte; };
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        few += width(fit_of(measure(6, 5e3, seed)));
+        many += width(fit_of(measure(60, 5e3, seed)));
+        noisy += width(fit_of(measure(60, 50e3, seed)));
+    }
+    EXPECT_LT(many, few / 2.0);
+    EXPECT_GT(noisy, 5.0 * many);
+}
+
+TEST(Interval, IsRepeatable)
+{
+    const Samples samples = measure(9, 5e3, 7);
+    const fsbml_fit_t one = fit_of(samples, 3);
+    const fsbml_fit_t same = fit_of(samples, 3);
+    EXPECT_EQ(one.low.G_ns_per_byte, same.low.G_ns_per_byte);
+    EXPECT_EQ(one.high.L_ns, same.high.L_ns);
+}
+
+TEST(Interval, NothingOfAnInvalidFit)
+{
+    Samples samples;
+    samples.add({1, 0, kSmall}, 1e5);
+    const fsbml_fit_t fit = fit_of(samples);
+    EXPECT_FALSE(fit.valid);
+    EXPECT_EQ(fit.high.G_ns_per_byte, 0.0);
+}
