@@ -68,6 +68,13 @@ typedef enum fsbml_ledger_mode_t {
     FSBML_LEDGER_OFF = 2,
 } fsbml_ledger_mode_t;
 
+/** What is done with the parameters of earlier jobs (parameter bml_fsbml_cache). */
+typedef enum fsbml_cache_mode_t {
+    FSBML_CACHE_OFF = 0,
+    FSBML_CACHE_READ = 1,         /**< they are used if probes confirm them */
+    FSBML_CACHE_WRITE = 2,        /**< and this job's are kept where there were none, or others */
+} fsbml_cache_mode_t;
+
 /** MCA parameters after validation (bml_fsbml_params.c). */
 typedef struct mca_bml_fsbml_params_t {
     fsbml_calib_config_t calib;
@@ -76,6 +83,9 @@ typedef struct mca_bml_fsbml_params_t {
     fsbml_policy_t policy;
     fsbml_rdma_t rdma;
     fsbml_ledger_mode_t ledger;
+    fsbml_cache_mode_t cache;
+    char *site;                   /**< stands for the nodes' names in the cache, NULL or "": none does */
+    char *table;                  /**< file with parameters to use as they are, NULL or "": measure */
     char *include;                /**< comma-separated names, NULL or "": all */
     char *exclude;
     int verbose;
@@ -208,6 +218,8 @@ enum {
     FSBML_V_PROBE = 40,  /**< each probe */
 };
 
+/* What each file gives the others, in the order of the data; measuring has a header of its own, bml_fsbml_measure.h. */
+
 /* bml_fsbml_params.c */
 int fsbml_params_register(const mca_base_component_t *component);
 /** Text of the parameters that the measuring pair must share; see fsbml_digest(). */
@@ -338,38 +350,6 @@ void fsbml_held_fail(mca_bml_fsbml_endpoint_t *ep);
 /** Frees it, at the end. */
 void fsbml_held_drop(mca_bml_fsbml_endpoint_t *ep);
 
-/* bml_fsbml_calibrate.c: the measuring pair runs the PRTT benchmark */
-void fsbml_calibrate(void);
-/** Before the first peer is added: sees to it that the measuring pair knows each other's present addresses. */
-void fsbml_calibrate_prepare(void);
-/** A PRTT packet came in (called by the handler of FSBML_TAG_PROBE); payload is what follows the packet's header. */
-void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len);
-
-/* bml_fsbml_table.c: hello records and the table on the run-time's key-value store */
-int fsbml_hello_publish(void);
-/** A peer's hello; -ENOENT if it has none (it does not run FSBML). */
-int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello);
-/** In a hello, the exclusivity of a rail that its process has and was told not to use. */
-#define FSBML_LEFT_OUT UINT32_MAX
-/** BTLs (bit = index, the first 64) that a peer was told not to use; 0 if it has no hello. */
-uint64_t fsbml_hello_refusals(const ompi_process_name_t *peer);
-/** How a peer's registration handles look. */
-typedef enum fsbml_speech_t {
-    FSBML_SPEECH_NONE,            /**< it does not put and get by FSBML */
-    FSBML_SPEECH_ALL,             /**< FSBML's, with those of all rails */
-    FSBML_SPEECH_REAL,            /**< it does not run FSBML: the real BTL's */
-} fsbml_speech_t;
-fsbml_speech_t fsbml_hello_rdma(const ompi_process_name_t *peer);
-/** Sees to it that what this process knows of a peer, its BTLs' addresses too, is of this life of MPI. */
-void fsbml_hello_refresh(const ompi_process_name_t *peer);
-/** Chooses the measuring pair (ranks of this job); false: there is none. The same on every process. */
-bool fsbml_pair_find(uint32_t pair[2]);
-void fsbml_table_publish(const fsbml_table_t *table);
-/** Fetches the table if it is needed and not there yet. */
-void fsbml_table_want(void);
-/** Gives the parameters to the scheduler. */
-void fsbml_table_apply(const fsbml_table_t *table);
-
 /* bml_fsbml_recv.c: callbacks from the real BTLs to the PML */
 int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc, void *data);
 /** For FSBML's own tag: straight to the handler. */
@@ -452,5 +432,7 @@ static inline size_t fsbml_des_bytes(const mca_btl_base_descriptor_t *des)
     }
     return bytes;
 }
+
+#include "bml_fsbml_measure.h"
 
 #endif /* MCA_BML_FSBML_H */

@@ -4,7 +4,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /* The measurement at start: two processes run the PRTT benchmark (thesis 3.2.1, 3.4.2) over each rail that they share,
- * on the BTLs' active messages. Which probes, and what they mean, the core says; here they are run and timed. */
+ * on the BTLs' active messages (bml_fsbml_prtt.c). Which probes, and what they mean, the core says. What an earlier job has
+ * measured is used if a few probes confirm it (bml_fsbml_cache.c). */
 
 #include <stdio.h>
 
@@ -15,9 +16,6 @@
 static struct {
     mca_bml_fsbml_endpoint_t *partner;
     bool leads;                    /* sends the probes; the other is the mirror */
-    _Atomic uint32_t expected;     /* leader: the answer it waits for, 0: none */
-    _Atomic uint64_t answered_ns;  /* leader: when it came */
-    uint32_t seq, counted;         /* mirror: the probe that comes in, and its messages so far */
     _Atomic bool over;             /* mirror: the table has come */
 } run;
 
@@ -25,25 +23,6 @@ static struct {
 static _Atomic int64_t ready_rank = -1;
 
 /* ------------------------------------------------------------------- packets */
-
-static void mirror(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
-{
-    if (packet->seq != run.seq) {
-        run.seq = packet->seq;
-        run.counted = 0;
-    }
-    if (++run.counted != packet->count) {
-        return;
-    }
-    for (uint32_t i = 0; i < run.partner->n_paths; ++i) {
-        if (run.partner->path[i].super.btl == btl) {
-            fsbml_packet_t back = *packet;
-            back.type = FSBML_PACKET_PRTT_BACK;
-            back.from = *OMPI_PROC_MY_NAME;
-            (void) fsbml_packet_send(&run.partner->path[i].super, &back, NULL, 0, packet->bytes);
-        }
-    }
-}
 
 static void take_table(const void *record, size_t len)
 {
@@ -74,13 +53,12 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
     switch (packet->type) {
     case FSBML_PACKET_PRTT:
         if (!run.leads) {
-            mirror(btl, packet);
+            fsbml_prtt_mirror(run.partner, btl, packet);
         }
         break;
     case FSBML_PACKET_PRTT_BACK:
-        if (run.leads && packet->seq == atomic_load(&run.expected)) {
-            atomic_store(&run.answered_ns, fsbml_now_ns());
-            atomic_store(&run.expected, 0);
+        if (run.leads) {
+            fsbml_prtt_answer(packet);
         }
         break;
     default:
@@ -92,52 +70,40 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
 
 /* ---------------------------------------------------------------- the leader */
 
-/* Runs one probe; returns its time in ns, or 0 if it was not answered within the limit. */
-static uint64_t run_probe(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *probe, uint64_t limit_ns)
+/* Whether a rail is as an earlier job has measured it: its latency, and its gap by messages that take 5 ms together. */
+static bool is_as_before(const mca_bml_fsbml_path_t *path, const fsbml_fit_t *fit, uint64_t timeout)
 {
-    static uint32_t seq;
-    seq = (0 == seq + 1) ? 1 : seq + 1;
-    const fsbml_packet_t packet = {.type = FSBML_PACKET_PRTT,
-                                   .from = *OMPI_PROC_MY_NAME,
-                                   .seq = seq,
-                                   .count = probe->packets,
-                                   .bytes = probe->bytes};
-    atomic_store(&run.expected, seq);
-    uint64_t start = fsbml_now_ns();
-    for (uint32_t i = 0; i < probe->packets; ++i) {
-        if (i > 0 && probe->delay_ns > 0) {
-            for (uint64_t until = fsbml_now_ns() + probe->delay_ns; fsbml_now_ns() < until;) {
-                /* the processor is busy meanwhile: that is what the delay stands for */
-            }
-        }
-        while (OMPI_ERR_OUT_OF_RESOURCE == fsbml_packet_send(&path->super, &packet, NULL, 0, probe->bytes)) {
-            if (fsbml_now_ns() - start > limit_ns) {
-                atomic_store(&run.expected, 0);
-                return 0;
-            }
-            opal_progress();
-        }
+    enum { PACKETS = 4, TOGETHER_NS = 5000000 };
+    const uint32_t wanted = mca_bml_fsbml_params.calib.small_size;
+    const uint32_t small = wanted > FSBML_PACKET_HEADER ? wanted : FSBML_PACKET_HEADER;
+    const uint32_t bytes = fsbml_fit_probe_bytes(fit, PACKETS, TOGETHER_NS);
+    const uint64_t rest = (uint64_t) fit->params.burst_ns; /* each probe finds a shaper's bucket full */
+    const uint64_t base = fsbml_prtt_least(2, path, 1, small, timeout);
+    if (0 == base || !fsbml_fit_answers(fit, small, base)) {
+        return false;
     }
-    while (0 != atomic_load(&run.expected)) {
-        if (fsbml_now_ns() - start > limit_ns) {
-            atomic_store(&run.expected, 0);
-            return 0;
-        }
-        opal_progress();
-    }
-    return atomic_load(&run.answered_ns) - start;
+    fsbml_prtt_rest(rest);
+    const uint64_t one = fsbml_prtt_least(1, path, 1, bytes, timeout);
+    fsbml_prtt_rest(rest);
+    return 0 != one
+           && fsbml_fit_predicts(fit, PACKETS, bytes, one, fsbml_prtt_least(1, path, PACKETS, bytes, timeout), 0.25);
 }
 
-/* Least time of three runs of one probe, in ns; 0 if it is not answered. */
-static uint64_t least(const mca_bml_fsbml_path_t *path, uint32_t packets, uint32_t bytes, uint64_t timeout)
+/* Checks an earlier job's parameters. They get three chances: to measure anew costs far more. */
+static bool confirmed(const fsbml_table_t *table, const uint32_t *rail, size_t n, uint64_t timeout)
 {
-    const fsbml_probe_t probe = {.packets = packets, .bytes = bytes};
-    uint64_t best = 0;
-    for (int i = 0; i < 3; ++i) {
-        uint64_t prtt = run_probe(path, &probe, timeout);
-        best = (0 == best || (prtt > 0 && prtt < best)) ? prtt : best;
+    for (size_t i = 0; i < n; ++i) {
+        const mca_bml_fsbml_path_t *path = fsbml_path(run.partner, rail[i]);
+        bool good = false;
+        for (int attempt = 0; attempt < 3 && !good; ++attempt) {
+            good = is_as_before(path, &table->rail[i].fit, timeout);
+        }
+        if (!good) {
+            FSBML_VERBOSE(FSBML_V_RAILS, "%s is not what an earlier job has measured", mca_bml_fsbml.rail[rail[i]].name);
+            return false;
+        }
     }
-    return best;
+    return true;
 }
 
 /* Checks the fits against probes of their own. Busy processors can spoil a measurement without a trace in its samples. */
@@ -146,7 +112,7 @@ static bool holds(const fsbml_table_t *table, const uint32_t *rail, size_t n, ui
     enum { PACKETS = 4, BYTES = 8192 }; /* beyond a shaper's burst, and 14 ms at 20 Mbit/s */
     for (size_t i = 0; i < n; ++i) {
         const mca_bml_fsbml_path_t *path = fsbml_path(run.partner, rail[i]);
-        uint64_t one = least(path, 1, BYTES, timeout), all = least(path, PACKETS, BYTES, timeout);
+        uint64_t one = fsbml_prtt_least(3, path, 1, BYTES, timeout), all = fsbml_prtt_least(3, path, PACKETS, BYTES, timeout);
         if (!fsbml_fit_predicts(&table->rail[i].fit, PACKETS, BYTES, one, all, 0.25)) {
             FSBML_VERBOSE(FSBML_V_RAILS, "the measurement of %s does not hold", mca_bml_fsbml.rail[rail[i]].name);
             return false;
@@ -179,7 +145,7 @@ static void measure(fsbml_table_t *table, const uint32_t *rail, size_t n, uint64
     uint64_t start = fsbml_now_ns();
     while (1 == fsbml_calib_next(calib, fsbml_now_ns() - start, &probe)) {
         uint32_t r = rail[probe.rail];
-        uint64_t prtt = run_probe(fsbml_path(run.partner, r), &probe, timeout);
+        uint64_t prtt = fsbml_prtt_run(fsbml_path(run.partner, r), &probe, timeout);
         FSBML_VERBOSE(FSBML_V_PROBE, "PRTT(%u,%.1f us,%u B) on %s: %.1f us%s", probe.packets,
                       (double) probe.delay_ns / 1e3, probe.bytes, mca_bml_fsbml.rail[r].name, (double) prtt / 1e3,
                       probe.warm_up ? " (warm-up)" : "");
@@ -211,6 +177,47 @@ static void show_table(const fsbml_table_t *table)
             opal_output(0, "fsbml: %s", line);
         }
     }
+    for (uint32_t i = 0; i < table->n_rails; ++i) {
+        const fsbml_loggp_t *low = &table->rail[i].fit.low, *high = &table->rail[i].fit.high;
+        if (high->G_ns_per_byte > 0) {
+            FSBML_VERBOSE(FSBML_V_RAILS,
+                          "%s: 90 %% of such samples give L %.2f to %.2f, o_s %.2f to %.2f, g %.2f to %.2f us, G %.4g to "
+                          "%.4g ns/B",
+                          table->rail[i].name, low->L_ns / 1e3, high->L_ns / 1e3, low->o_s_ns / 1e3, high->o_s_ns / 1e3,
+                          low->g_ns / 1e3, high->g_ns / 1e3, low->G_ns_per_byte, high->G_ns_per_byte);
+        }
+    }
+}
+
+/* Fills in the table for these rails: from a file, if it may be, or by measurement. */
+static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n)
+{
+    const uint64_t timeout = mca_bml_fsbml_params.probe_timeout_ns + mca_bml_fsbml_params.calib.budget_ns;
+    char node[FSBML_NAME_MAX];
+    fsbml_hello_node(&run.partner->proc->super.proc_name, node);
+    const fsbml_recall_t recall = fsbml_cache_recall(node, rail, n, table);
+    bool good = FSBML_RECALL_PINNED == recall || (FSBML_RECALL_GUESS == recall && confirmed(table, rail, n, timeout));
+    const bool measures = !good;
+
+    for (uint64_t attempt = 1; attempt <= 3 && !good; ++attempt) {
+        measure(table, rail, n, attempt, timeout);
+        good = holds(table, rail, n, timeout);
+    }
+    /* Parameters that do not hold are worse than none: without any, each peer has one rail. */
+    for (size_t i = 0; !good && i < n; ++i) {
+        table->rail[i].fit.valid = false;
+        snprintf(table->rail[i].fit.reason, sizeof(table->rail[i].fit.reason),
+                 "the measurement was disturbed three times; were the processors busy?");
+    }
+    for (size_t i = 0; i < n; ++i) {
+        fsbml_table_rail_t *t = &table->rail[i];
+        memcpy(t->key, mca_bml_fsbml.rail[rail[i]].key, sizeof(t->key));
+        memcpy(t->name, mca_bml_fsbml.rail[rail[i]].name, sizeof(t->name));
+    }
+    table->n_rails = (uint32_t) n;
+    if (good && measures) {
+        fsbml_cache_keep(node, rail, n, table);
+    }
 }
 
 static void lead(fsbml_table_t *table)
@@ -225,24 +232,7 @@ static void lead(fsbml_table_t *table)
         }
     }
     if (n >= 2) {
-        const uint64_t timeout = mca_bml_fsbml_params.probe_timeout_ns + mca_bml_fsbml_params.calib.budget_ns;
-        bool good = false;
-        for (uint64_t attempt = 1; attempt <= 3 && !good; ++attempt) {
-            measure(table, rail, n, attempt, timeout);
-            good = holds(table, rail, n, timeout);
-        }
-        /* Parameters that do not hold are worse than none: without any, each peer has one rail. */
-        for (size_t i = 0; !good && i < n; ++i) {
-            table->rail[i].fit.valid = false;
-            snprintf(table->rail[i].fit.reason, sizeof(table->rail[i].fit.reason),
-                     "the measurement was disturbed three times; were the processors busy?");
-        }
-        for (size_t i = 0; i < n; ++i) {
-            fsbml_table_rail_t *t = &table->rail[i];
-            memcpy(t->key, mca_bml_fsbml.rail[rail[i]].key, sizeof(t->key));
-            memcpy(t->name, mca_bml_fsbml.rail[rail[i]].name, sizeof(t->name));
-        }
-        table->n_rails = (uint32_t) n;
+        find_parameters(table, rail, n);
     } else {
         snprintf(table->reason, sizeof(table->reason), "%s between the measuring ranks %u and %u",
                  0 == n ? "no rail answers" : "only one rail answers", table->pair[0], table->pair[1]);
@@ -329,6 +319,7 @@ void fsbml_calibrate(void)
 {
     uint32_t pair[2];
     memset(&run, 0, sizeof(run));
+    fsbml_prtt_reset();
     if (!takes_part(pair)) {
         mca_bml_fsbml.calibrated = true; /* from now on the table can be waited for */
         if (mca_bml_fsbml.table_wanted) {

@@ -56,7 +56,7 @@ static number_t number[N_NUMBERS] = {
                    0, 100, 0, OPAL_INFO_LVL_2},
 };
 
-static char *policy_text, *rdma_text, *ledger_text;
+static char *policy_text, *rdma_text, *ledger_text, *cache_text;
 
 /* Reads a whole decimal number; false if there is anything else in the text. */
 static bool parse(const char *text, uint64_t *value)
@@ -94,17 +94,18 @@ static int register_string(const mca_base_component_t *component, const char *na
     return rc < 0 ? rc : OMPI_SUCCESS;
 }
 
-/* fsbml_rdma_t and fsbml_ledger_mode_t have one order. */
-static bool validate_choice(const char *name, const char *text, int *choice)
+/* Sets choice to the place of a word among three. */
+static bool validate_choice(const char *name, const char *text, const char *const word[3], int *choice)
 {
-    static const char *const word[] = {"auto", "on", "off"};
+    char list[64];
     for (int i = 0; i < 3; ++i) {
         if (NULL != text && 0 == strcmp(text, word[i])) {
             *choice = i;
             return true;
         }
     }
-    opal_show_help(FSBML_HELP, "bad word", true, name, NULL != text ? text : "", "auto, on, off");
+    snprintf(list, sizeof(list), "%s, %s, %s", word[0], word[1], word[2]);
+    opal_show_help(FSBML_HELP, "bad word", true, name, NULL != text ? text : "", list);
     return false;
 }
 
@@ -166,6 +167,27 @@ int fsbml_params_register(const mca_base_component_t *component)
                                  OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, &ledger_text))) {
         return rc;
     }
+    cache_text = "off";
+    p->site = NULL;
+    p->table = NULL;
+    if (OMPI_SUCCESS
+            != (rc = register_string(component, "cache",
+                                     "Whether parameters of rails are kept for later jobs between the same nodes, in "
+                                     "$XDG_CACHE_HOME/fsbml or ~/.cache/fsbml: off, read (used, if a few probes confirm "
+                                     "them), write (and kept) (default off)",
+                                     OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ, &cache_text))
+        || OMPI_SUCCESS
+               != (rc = register_string(component, "site",
+                                        "Name that stands for the nodes' names in the cache, where all nodes are alike: "
+                                        "what was measured between two of them then holds for all; empty = none",
+                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &p->site))
+        || OMPI_SUCCESS
+               != (rc = register_string(component, "table",
+                                        "File with the parameters of the rails, such as the cache has: they are used as "
+                                        "they are, and nothing is measured; empty = none",
+                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &p->table))) {
+        return rc;
+    }
     p->show_unreach_errors = true;
     (void) mca_base_component_var_register(component, "show_unreach_errors",
                                            "Show an error message when a process cannot be reached",
@@ -179,9 +201,13 @@ int fsbml_params_register(const mca_base_component_t *component)
         opal_show_help(FSBML_HELP, "bad policy", true, NULL != policy_text ? policy_text : "", fsbml_policy_list());
         p->valid = false;
     }
-    int rdma = FSBML_RDMA_AUTO, ledger = FSBML_LEDGER_AUTO;
-    p->valid = validate_choice("rdma", rdma_text, &rdma) && p->valid;
-    p->valid = validate_choice("ledger", ledger_text, &ledger) && p->valid;
+    /* in the order of their types */
+    static const char *const when[] = {"auto", "on", "off"}, *const cache_mode[] = {"off", "read", "write"};
+    int rdma = FSBML_RDMA_AUTO, ledger = FSBML_LEDGER_AUTO, cache = FSBML_CACHE_OFF;
+    p->valid = validate_choice("rdma", rdma_text, when, &rdma) && p->valid;
+    p->valid = validate_choice("ledger", ledger_text, when, &ledger) && p->valid;
+    p->valid = validate_choice("cache", cache_text, cache_mode, &cache) && p->valid;
+    p->cache = (fsbml_cache_mode_t) cache;
     p->rdma = (fsbml_rdma_t) rdma;
     p->ledger = (fsbml_ledger_mode_t) ledger;
     bool has_include = NULL != p->include && '\0' != p->include[0];

@@ -79,6 +79,16 @@ int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello)
     return rc;
 }
 
+void fsbml_hello_node(const ompi_process_name_t *peer, char node[FSBML_NAME_MAX])
+{
+    fsbml_hello_t *hello = calloc(1, sizeof(*hello));
+    node[0] = '\0';
+    if (NULL != hello && 0 == fsbml_hello_fetch(peer, hello)) {
+        snprintf(node, FSBML_NAME_MAX, "%s", hello->node);
+    }
+    free(hello);
+}
+
 uint64_t fsbml_hello_refusals(const ompi_process_name_t *peer)
 {
     const mca_bml_fsbml_module_t *m = &mca_bml_fsbml;

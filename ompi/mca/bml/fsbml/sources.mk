@@ -30,9 +30,11 @@ fsbml_shim_sources = \
 	bml_fsbml_compat.h \
 	bml_fsbml_handles.h \
 	bml_fsbml_hooks.h \
+	bml_fsbml_measure.h \
 	bml_fsbml.c \
 	bml_fsbml_bound.c \
 	bml_fsbml_btl.c \
+	bml_fsbml_cache.c \
 	bml_fsbml_calibrate.c \
 	bml_fsbml_component.c \
 	bml_fsbml_endpoint.c \
@@ -47,6 +49,7 @@ fsbml_shim_sources = \
 	bml_fsbml_path.c \
 	bml_fsbml_procs.c \
 	bml_fsbml_proof.c \
+	bml_fsbml_prtt.c \
 	bml_fsbml_put.c \
 	bml_fsbml_rails.c \
 	bml_fsbml_rdma.c \

@@ -1,0 +1,69 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* Measuring: probes, the table of what they gave, its way to all processes and to later jobs. For bml_fsbml.h, which has the types. */
+#ifndef MCA_BML_FSBML_MEASURE_H
+#define MCA_BML_FSBML_MEASURE_H
+
+/* bml_fsbml_prtt.c: one probe of the PRTT benchmark */
+void fsbml_prtt_reset(void);
+/** Runs a probe; returns its time in ns, or 0 if it was not answered within the limit. */
+uint64_t fsbml_prtt_run(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *probe, uint64_t limit_ns);
+/** Least time of some runs of PRTT(packets,0,bytes), in ns; 0 if one was not answered. */
+uint64_t fsbml_prtt_least(int runs, const mca_bml_fsbml_path_t *path, uint32_t packets, uint32_t bytes,
+                          uint64_t limit_ns);
+/** Lets a rail be idle. */
+void fsbml_prtt_rest(uint64_t ns);
+/** A probe's packet has come in: answers the last one. */
+void fsbml_prtt_mirror(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
+/** An answer has come in. */
+void fsbml_prtt_answer(const fsbml_packet_t *packet);
+
+/* bml_fsbml_cache.c: parameters that need no measurement */
+typedef enum fsbml_recall_t {
+    FSBML_RECALL_NOTHING = 0,
+    FSBML_RECALL_GUESS,           /**< an earlier job's: to be confirmed */
+    FSBML_RECALL_PINNED,          /**< the user's: to be used as they are */
+} fsbml_recall_t;
+/** Fills in the fits of these rails to a node, in their order: all or none. */
+fsbml_recall_t fsbml_cache_recall(const char *partner_node, const uint32_t *rail, size_t n, fsbml_table_t *to);
+/** Keeps a table that has held, if the user wants it. */
+void fsbml_cache_keep(const char *partner_node, const uint32_t *rail, size_t n, const fsbml_table_t *table);
+
+/* bml_fsbml_calibrate.c: the measuring pair runs the PRTT benchmark */
+void fsbml_calibrate(void);
+/** Before the first peer is added: sees to it that the measuring pair knows each other's present addresses. */
+void fsbml_calibrate_prepare(void);
+/** A PRTT packet came in (called by the handler of FSBML_TAG_PROBE); payload is what follows the packet's header. */
+void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len);
+
+/* bml_fsbml_table.c: hello records and the table on the run-time's key-value store */
+int fsbml_hello_publish(void);
+/** A peer's hello; -ENOENT if it has none (it does not run FSBML). */
+int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello);
+/** The name of a peer's node, "" if it does not say. */
+void fsbml_hello_node(const ompi_process_name_t *peer, char node[FSBML_NAME_MAX]);
+/** In a hello, the exclusivity of a rail that its process has and was told not to use. */
+#define FSBML_LEFT_OUT UINT32_MAX
+/** BTLs (bit = index, the first 64) that a peer was told not to use; 0 if it has no hello. */
+uint64_t fsbml_hello_refusals(const ompi_process_name_t *peer);
+/** How a peer's registration handles look. */
+typedef enum fsbml_speech_t {
+    FSBML_SPEECH_NONE,            /**< it does not put and get by FSBML */
+    FSBML_SPEECH_ALL,             /**< FSBML's, with those of all rails */
+    FSBML_SPEECH_REAL,            /**< it does not run FSBML: the real BTL's */
+} fsbml_speech_t;
+fsbml_speech_t fsbml_hello_rdma(const ompi_process_name_t *peer);
+/** Sees to it that what this process knows of a peer, its BTLs' addresses too, is of this life of MPI. */
+void fsbml_hello_refresh(const ompi_process_name_t *peer);
+/** Chooses the measuring pair (ranks of this job); false: there is none. The same on every process. */
+bool fsbml_pair_find(uint32_t pair[2]);
+void fsbml_table_publish(const fsbml_table_t *table);
+/** Fetches the table if it is needed and not there yet. */
+void fsbml_table_want(void);
+/** Gives the parameters to the scheduler. */
+void fsbml_table_apply(const fsbml_table_t *table);
+
+#endif /* MCA_BML_FSBML_MEASURE_H */
