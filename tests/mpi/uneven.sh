@@ -16,11 +16,11 @@ LIMIT=${FSBML_TEST_LIMIT:-90}
 CASES=(
     # thesis 4.3.3.2: what goes to the one peer must drive the other's off their shared rail
     'a peer without rail1, eager|100mbit 100mbit,nodes=0-1|load 49152|1.0-1.3 0.8-1.1|'
-    'a peer without rail1, long|100mbit 100mbit,nodes=0-1|load 262144|1.0-1.3 0.8-1.1|'
+    'a peer without rail1, long|100mbit 100mbit,nodes=0-1|load 262144|1.0-1.35 0.75-1.1|'
     'a peer without rail1, idle, eager|100mbit 100mbit,nodes=0-1|alone 49152|0.3-0.75 0.3-0.75|'
     'a peer without rail1, idle, long|100mbit 100mbit,nodes=0-1|alone 262144|0.3-0.75 0.3-0.75|'
     'a peer without rail0, eager|100mbit,nodes=0-1 100mbit|load 49152|0.8-1.1 1.0-1.3|'
-    'a peer without rail0, long|100mbit,nodes=0-1 100mbit|load 262144|0.8-1.1 1.0-1.3|'
+    'a peer without rail0, long|100mbit,nodes=0-1 100mbit|load 262144|0.75-1.1 1.0-1.35|'
     'a peer without rail0, idle|100mbit,nodes=0-1 100mbit|alone 49152|0.3-0.75 0.3-0.75|'
 
     # tcp of 4.1 goes by the order in which rails ask for a peer
