@@ -5,6 +5,7 @@ fsbml_core_sources = \
 	core/fsbml_core.h \
 	core/c_api.cpp \
 	core/counters.hpp \
+	core/failed.hpp \
 	core/fixed.hpp \
 	core/interval.hpp core/interval.cpp \
 	core/ledger.hpp core/ledger.cpp \

@@ -4,8 +4,9 @@
 
 #include "ledger_file.hpp"
 
+#include "failed.hpp"
+
 #include <cerrno>
-#include <cstring>
 #include <new>
 
 #include <fcntl.h>
@@ -22,13 +23,6 @@ namespace
 
 // Files that vanish between two steps are rare, and each time somebody else has got on.
 constexpr int kAttempts = 100;
-
-// -errno of a step that failed, and what it was about.
-int failed(std::string &reason, const char *what, int error)
-{
-    reason = std::string(what) + ": " + std::strerror(error);
-    return -error;
-}
 
 } // namespace
 

@@ -4,9 +4,10 @@
 
 #include "private_file.hpp"
 
+#include "failed.hpp"
+
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -19,12 +20,6 @@ namespace
 {
 
 constexpr off_t kLongest = 1048576;
-
-int failed(std::string &reason, const char *what, int error)
-{
-    reason = std::string(what) + ": " + std::strerror(error);
-    return -error;
-}
 
 // All of it, also when a signal comes in between.
 bool write_all(int fd, const std::string &text)
