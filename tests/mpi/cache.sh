@@ -25,13 +25,9 @@ job() {
 # verdict WANTED UNWANTED: prints what is wrong with the last job, or nothing. Both are patterns, empty for none.
 verdict() {
     local reason
-    reason=$(harness_ended_late "$LIMIT")
+    reason=$(harness_failure order "$LIMIT")
     if [ -n "$reason" ]; then
         printf '%s' "$reason"
-    elif [ "$harness_status" -ne 0 ]; then
-        printf 'exit status %d' "$harness_status"
-    elif ! grep -qE '^order: [1-9][0-9]* checks passed$' "$harness_stdout"; then
-        printf 'order has not passed'
     elif [ -n "$1" ] && ! grep -qE -- "$1" "$harness_stderr"; then
         printf "nothing says '%s'" "$1"
     elif [ -n "$2" ] && grep -qE -- "$2" "$harness_stderr"; then

@@ -196,6 +196,21 @@ harness_ended_late() {
     esac
 }
 
+# harness_failure PROGRAM LIMIT: prints why the last job did not do what every job must, or nothing: it ends in time and well,
+# and rank 0 says once that all checks passed.
+harness_failure() {
+    local reason count
+    reason=$(harness_ended_late "$2")
+    count=$(grep -cE "^$1: [1-9][0-9]* checks passed\$" "$harness_stdout") || :
+    if [ -n "$reason" ]; then
+        printf '%s' "$reason"
+    elif [ "$harness_status" -ne 0 ]; then
+        printf 'exit status %d' "$harness_status"
+    elif [ "$count" -ne 1 ]; then
+        printf "'%s: N checks passed' was printed %d times" "$1" "$count"
+    fi
+}
+
 # What may stand on stderr, whatever the BML.
 HARNESS_NOISE=(
     '^$'

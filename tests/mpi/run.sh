@@ -37,20 +37,13 @@ SETS=(
 
 # verdict PROGRAM LIMIT: prints why the last job failed, or nothing.
 verdict() {
-    local reason count noise
-    reason=$(harness_ended_late "$2")
+    local reason noise
+    reason=$(harness_failure "$1" "$2")
+    noise=$(harness_noise)
     if [ -n "$reason" ]; then
         printf '%s' "$reason"
-    elif [ "$harness_status" -ne 0 ]; then
-        printf 'exit status %d' "$harness_status"
-    else
-        count=$(grep -cE "^$1: [1-9][0-9]* checks passed\$" "$harness_stdout") || :
-        noise=$(harness_noise)
-        if [ "$count" -ne 1 ]; then
-            printf "'%s: N checks passed' was printed %d times" "$1" "$count"
-        elif [ -n "$noise" ]; then
-            printf 'stderr is not clean: %s' "$noise"
-        fi
+    elif [ -n "$noise" ]; then
+        printf 'stderr is not clean: %s' "$noise"
     fi
 }
 

@@ -67,13 +67,9 @@ spread() {
 # verdict PROGRAM WHAT: prints why the last job failed its case, or nothing.
 verdict() {
     local reason
-    reason=$(harness_ended_late "$LIMIT")
+    reason=$(harness_failure "$1" "$LIMIT")
     if [ -n "$reason" ]; then
         printf '%s' "$reason"
-    elif [ "$harness_status" -ne 0 ]; then
-        printf 'exit status %d' "$harness_status"
-    elif ! grep -qE "^$1: [1-9][0-9]* checks passed\$" "$harness_stdout"; then
-        printf 'the program did not finish its checks'
     elif [ "$2" != works ]; then
         # shellcheck disable=SC2086  # two ranges
         spread $2
