@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <random>
 
 using namespace fsbml;
@@ -111,4 +112,34 @@ TEST(Interval, NothingOfAnInvalidFit)
     const fsbml_fit_t fit = fit_of(samples);
     EXPECT_FALSE(fit.valid);
     EXPECT_EQ(fit.high.G_ns_per_byte, 0.0);
+}
+
+// Of a calibration, and of nothing that is none.
+TEST(Interval, OfACalibration)
+{
+    fsbml_calib_config_t config{16, 2048, 1, 3, 300000000, 1};
+    const std::uint32_t most = 65536;
+    fsbml_calib_t *calib = fsbml_calib_create(&config, 1, &most);
+    ASSERT_NE(calib, nullptr);
+    std::mt19937_64 random(5);
+    std::uint64_t now = 0;
+    fsbml_probe_t probe;
+    while (1 == fsbml_calib_next(calib, now, &probe)) {
+        const auto time =
+            static_cast<std::uint64_t>(prtt({probe.packets, probe.delay_ns, probe.bytes})) + random() % 3000;
+        now += time;
+        ASSERT_EQ(fsbml_calib_report(calib, &probe, time), 0);
+    }
+    fsbml_fit_t fit;
+    ASSERT_EQ(fsbml_calib_fit(calib, 0, &fit), 0);
+    ASSERT_TRUE(fit.valid) << fit.reason;
+    EXPECT_EQ(fit.high.G_ns_per_byte, 0.0) << "nobody has asked yet";
+    ASSERT_EQ(fsbml_calib_interval(calib, 0, &fit), 0);
+    EXPECT_GT(fit.low.G_ns_per_byte, 0.9 * kTruth.G_ns_per_byte);
+    EXPECT_LT(fit.low.G_ns_per_byte, fit.high.G_ns_per_byte);
+    EXPECT_LT(fit.high.G_ns_per_byte, 1.1 * kTruth.G_ns_per_byte);
+    EXPECT_EQ(fsbml_calib_interval(calib, 1, &fit), -EINVAL);
+    EXPECT_EQ(fsbml_calib_interval(nullptr, 0, &fit), -EINVAL);
+    EXPECT_EQ(fsbml_calib_interval(calib, 0, nullptr), -EINVAL);
+    fsbml_calib_destroy(calib);
 }

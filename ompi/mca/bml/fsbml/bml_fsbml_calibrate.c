@@ -164,6 +164,9 @@ static void measure(fsbml_table_t *table, const uint32_t *rail, size_t n, uint64
     table->duration_ns += fsbml_now_ns() - start;
     for (size_t i = 0; i < n; ++i) {
         (void) fsbml_calib_fit(calib, i, &table->rail[i].fit);
+        if (FSBML_V_RAILS <= mca_bml_fsbml_params.verbose) {
+            (void) fsbml_calib_interval(calib, i, &table->rail[i].fit);
+        }
     }
     fsbml_calib_destroy(calib);
 }

@@ -272,6 +272,17 @@ int fsbml_calib_fit(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *out) noexc
     });
 }
 
+int fsbml_calib_interval(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *fit) noexcept
+{
+    if (nullptr == c || nullptr == fit || rail >= c->impl.rails()) {
+        return -EINVAL;
+    }
+    return guard([&] {
+        c->impl.interval(rail, *fit);
+        return 0;
+    });
+}
+
 // ---------------------------------------------------------------- records
 
 size_t fsbml_table_packed_max(void) noexcept

@@ -136,14 +136,18 @@ fsbml_fit_t Calibration::fit(std::size_t rail) const
 {
     const Rail &r = rails_[rail];
     if (!r.failed) {
-        fsbml_fit_t fit = fit_rail(r.samples, r.pace_samples, config_.small_size);
-        find_interval(fit, r.samples, r.pace_samples, config_.small_size, config_.seed);
-        return fit;
+        return fit_rail(r.samples, r.pace_samples, config_.small_size);
     }
     fsbml_fit_t fit{};
     const std::size_t length = std::min(r.failure.size(), sizeof fit.reason - 1);
     r.failure.copy(fit.reason, length);
     return fit;
+}
+
+void Calibration::interval(std::size_t rail, fsbml_fit_t &fit) const
+{
+    const Rail &r = rails_[rail];
+    find_interval(fit, r.samples, r.pace_samples, config_.small_size, config_.seed);
 }
 
 // The next pilot probe, rails in turn. A rail whose next one does not fit the budget is done with its pilot.

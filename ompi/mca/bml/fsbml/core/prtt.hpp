@@ -36,6 +36,7 @@ public:
     int report(const fsbml_probe_t &probe, std::uint64_t time_ns);
     int fail(std::size_t rail, const char *reason);
     fsbml_fit_t fit(std::size_t rail) const;
+    void interval(std::size_t rail, fsbml_fit_t &fit) const; // fills it in
 
     std::size_t rails() const noexcept { return rails_.size(); }
 
