@@ -7,6 +7,7 @@
 #include "node.hpp"
 
 #include <cstddef>
+#include <thread>
 
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -82,6 +83,28 @@ TEST_F(LedgerTest, HeldUp)
     const SchedPtr second = sharing(late.get());
     fsbml_sched_charge(second.get(), 0, kNow, 1001); // before the ledger's clock begins: at its origin
     EXPECT_EQ(backlog(first, 0, kNow + kSecond), 11000U);
+}
+
+// Somebody who removes a file that is left over holds its lock, and may lose its processor there.
+TEST_F(LedgerTest, WaitsForTheLock)
+{
+    write("left over", 9);
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(flock(fd, LOCK_EX), 0);
+    std::thread slow([&] {
+        usleep(20000);
+        unlink(path.c_str());
+        close(fd);
+    });
+    EXPECT_TRUE(open()) << reason;
+    slow.join();
+    write("left over", 9);
+    const int stopped = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(flock(stopped, LOCK_EX), 0);
+    EXPECT_FALSE(open());
+    EXPECT_EQ(errno, EAGAIN);
+    EXPECT_STREQ(reason, "it is locked or changes all the time");
+    close(stopped);
 }
 
 // A file that no living process uses is replaced, whatever is in it; never another's.

@@ -7,6 +7,7 @@
 #include "failed.hpp"
 
 #include <cerrno>
+#include <ctime>
 #include <new>
 
 #include <fcntl.h>
@@ -21,8 +22,11 @@ namespace fsbml
 namespace
 {
 
-// Files that vanish between two steps are rare, and each time somebody else has got on.
-constexpr int kAttempts = 100;
+// Who is in the way has a few system calls to do, and may have lost its processor: first a few looks at once,
+// then one every millisecond for a second.
+constexpr int kAttempts = 1010;
+constexpr int kAtOnce = 10;
+constexpr timespec kPause{0, 1'000'000};
 
 } // namespace
 
@@ -43,7 +47,10 @@ int LedgerFile::join(std::string &reason)
 {
     int rc = -EAGAIN;
     for (int i = 0; - EAGAIN == rc && i < kAttempts; ++i) {
-        reason = "it changes all the time";
+        if (i >= kAtOnce) {
+            nanosleep(&kPause, nullptr);
+        }
+        reason = "it is locked or changes all the time";
         rc = try_join(reason);
         if (0 != rc) {
             leave();
