@@ -135,10 +135,10 @@ void calibration(benchmark::State &state)
 {
     const auto rails = static_cast<std::size_t>(state.range(0));
     const fsbml_calib_config_t config{16, 2048, 1, 9, 300000000, 1};
-    const std::vector<std::uint32_t> max_bytes(rails, 131072);
+    const std::vector<fsbml_calib_rail_t> known(rails, fsbml_calib_rail_t{131072, {}});
     double probes = 0.0;
     for (auto _ : state) {
-        fsbml_calib_t *calib = fsbml_calib_create(&config, rails, max_bytes.data());
+        fsbml_calib_t *calib = fsbml_calib_create(&config, rails, known.data());
         fsbml_probe_t probe{};
         for (std::uint64_t elapsed = 0; 1 == fsbml_calib_next(calib, elapsed, &probe); ++probes) {
             const fsbml_loggp_t p{20e3, 1e3, 1e3, 2e3, 8.0 * static_cast<double>(probe.rail + 1), 0.0};

@@ -23,7 +23,7 @@ using CalibPtr = std::unique_ptr<fsbml_calib_t, DestroyCalib>;
 
 inline fsbml_calib_config_t defaults(std::uint64_t seed = 1)
 {
-    return {16, 2048, 1, 9, 300000000, seed};
+    return {16, 2048, 1, 9, 300000000, seed, 0};
 }
 
 struct Result {
@@ -40,9 +40,9 @@ inline Result calibrate(const std::vector<Shape> &shapes, const fsbml_calib_conf
     for (std::size_t i = 0; i < shapes.size(); ++i) {
         rails.emplace_back(shapes[i], config.seed * 1000 + i, static_cast<std::uint32_t>(config.seed));
     }
-    const std::vector<std::uint32_t> max(shapes.size(), max_bytes);
+    const std::vector<fsbml_calib_rail_t> known(shapes.size(), fsbml_calib_rail_t{max_bytes, {}});
     Result result;
-    const CalibPtr c(fsbml_calib_create(&config, shapes.size(), max.data()));
+    const CalibPtr c(fsbml_calib_create(&config, shapes.size(), known.data()));
     fsbml_probe_t probe;
     while (c && 1 == fsbml_calib_next(c.get(), static_cast<std::uint64_t>(result.elapsed_ns), &probe)) {
         const double time = rails.at(probe.rail).run(result.elapsed_ns, probe);

@@ -16,8 +16,8 @@
 namespace
 {
 constexpr fsbml_loggp_t kRail{20e3, 2e3, 2e3, 3e3, 8.0};
-constexpr fsbml_calib_config_t kConfig{16, 2048, 1, 9, 300000000, 1};
-constexpr std::uint32_t kMax[2] = {65536, 65536};
+constexpr fsbml_calib_config_t kConfig{16, 2048, 1, 9, 300000000, 1, 0};
+constexpr fsbml_calib_rail_t kMax[2] = {{65536, {}}, {65536, {}}};
 
 struct DestroyCalib {
     void operator()(fsbml_calib_t *c) const noexcept { fsbml_calib_destroy(c); }
@@ -25,10 +25,10 @@ struct DestroyCalib {
 using CalibPtr = std::unique_ptr<fsbml_calib_t, DestroyCalib>;
 
 CalibPtr make_calib(const fsbml_calib_config_t &c = kConfig, std::size_t n = 2,
-                    const std::uint32_t *max = kMax)
+                    const fsbml_calib_rail_t *rails = kMax)
 {
     errno = 0;
-    return CalibPtr(fsbml_calib_create(&c, n, max));
+    return CalibPtr(fsbml_calib_create(&c, n, rails));
 }
 } // namespace
 

@@ -117,8 +117,8 @@ TEST(Interval, NothingOfAnInvalidFit)
 // Of a calibration, and of nothing that is none.
 TEST(Interval, OfACalibration)
 {
-    fsbml_calib_config_t config{16, 2048, 1, 3, 300000000, 1};
-    const std::uint32_t most = 65536;
+    fsbml_calib_config_t config{16, 2048, 1, 3, 300000000, 1, 0};
+    const fsbml_calib_rail_t most{65536, {}};
     fsbml_calib_t *calib = fsbml_calib_create(&config, 1, &most);
     ASSERT_NE(calib, nullptr);
     std::mt19937_64 random(5);

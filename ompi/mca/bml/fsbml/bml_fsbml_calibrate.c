@@ -125,7 +125,7 @@ static bool holds(const fsbml_table_t *table, const uint32_t *rail, size_t n, ui
 static void measure(fsbml_table_t *table, const uint32_t *rail, size_t n, uint64_t seed, uint64_t timeout)
 {
     fsbml_calib_config_t config = mca_bml_fsbml_params.calib;
-    uint32_t max_bytes[FSBML_MAX_RAILS];
+    fsbml_calib_rail_t known[FSBML_MAX_RAILS];
     fsbml_probe_t probe;
 
     config.seed = seed;
@@ -135,9 +135,11 @@ static void measure(fsbml_table_t *table, const uint32_t *rail, size_t n, uint64
     for (size_t i = 0; i < n; ++i) {
         const mca_btl_base_module_t *btl = mca_bml_fsbml.rail[rail[i]].btl;
         size_t most = btl->btl_max_send_size > btl->btl_eager_limit ? btl->btl_max_send_size : btl->btl_eager_limit;
-        max_bytes[i] = most < UINT32_MAX ? (uint32_t) most : UINT32_MAX;
+        const size_t eager = btl->btl_eager_limit;
+        known[i] = (fsbml_calib_rail_t){.max_bytes = most < UINT32_MAX ? (uint32_t) most : UINT32_MAX,
+                                        .limit = {eager < most ? (uint32_t) eager : 0}};
     }
-    fsbml_calib_t *calib = fsbml_calib_create(&config, n, max_bytes);
+    fsbml_calib_t *calib = fsbml_calib_create(&config, n, known);
     if (NULL == calib) {
         snprintf(table->reason, sizeof(table->reason), "out of memory");
         return;

@@ -33,7 +33,10 @@ struct fsbml_ledger_t final {
 };
 
 struct fsbml_calib_t final {
-    fsbml_calib_t(const fsbml_calib_config_t &c, std::size_t n, const std::uint32_t *max) : impl(c, n, max) {}
+    fsbml_calib_t(const fsbml_calib_config_t &c, std::size_t n, const fsbml_calib_rail_t *rails)
+        : impl(c, n, rails)
+    {
+    }
     fsbml::Calibration impl;
 };
 
@@ -222,14 +225,15 @@ int fsbml_sched_share(fsbml_sched_t *s, fsbml_ledger_t *l, const char *const key
 // ------------------------------------------------------------ calibration
 
 fsbml_calib_t *fsbml_calib_create(const fsbml_calib_config_t *c, size_t n_rails,
-                                  const uint32_t *max_bytes) noexcept
+                                  const fsbml_calib_rail_t *rails) noexcept
 {
-    if (nullptr == c || nullptr == max_bytes || n_rails < 1 || n_rails > FSBML_MAX_RAILS || !fsbml::valid(*c)
-        || std::any_of(max_bytes, max_bytes + n_rails, [&](uint32_t m) { return m < c->small_size; })) {
+    if (nullptr == c || nullptr == rails || n_rails < 1 || n_rails > FSBML_MAX_RAILS || !fsbml::valid(*c)
+        || std::any_of(rails, rails + n_rails,
+                       [&](const fsbml_calib_rail_t &r) { return r.max_bytes < c->small_size; })) {
         errno = EINVAL;
         return nullptr;
     }
-    return guard_new<fsbml_calib_t>([&] { return new fsbml_calib_t(*c, n_rails, max_bytes); });
+    return guard_new<fsbml_calib_t>([&] { return new fsbml_calib_t(*c, n_rails, rails); });
 }
 
 void fsbml_calib_destroy(fsbml_calib_t *c) noexcept

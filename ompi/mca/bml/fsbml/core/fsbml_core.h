@@ -43,7 +43,13 @@ void fsbml_log_set(fsbml_log_fn_t fn, void *context, int max_level) FSBML_NOEXCE
 
 /* ------------------------------------------------------------------ model */
 
-/** LogGP parameters of a rail (Alexandrov et al. 1995; thesis 2.2 and 3.2). */
+/**
+ * LogGP parameters of a rail in one direction (Alexandrov et al. 1995; thesis 2.2 and 3.2), overheads by size (LoOgGP,
+ * Martinez et al. 2010) and the gap in one or two straight pieces:
+ *   o_s(s) = o_s + O_s (s-1), o_r(s) likewise
+ *   gap(s) = g + G (s-1)                 below break_bytes, or always if that is 0
+ *          = g_above + G_above (s-break) from break_bytes on
+ */
 typedef struct fsbml_loggp_t {
     double L_ns;           /**< latency without overhead */
     double o_s_ns;         /**< CPU overhead of the sender, per message */
@@ -51,6 +57,10 @@ typedef struct fsbml_loggp_t {
     double g_ns;           /**< gap per message */
     double G_ns_per_byte;  /**< gap per byte */
     double burst_ns;       /**< backlog that delays nothing: a shaper's bucket; 0 where there is none */
+    double O_s_ns_per_byte, O_r_ns_per_byte; /**< what each byte adds to the overheads */
+    double break_bytes;    /**< first size of the second piece; 0: there is none */
+    double g_above_ns;     /**< gap of a message of break_bytes */
+    double G_above_ns_per_byte;
 } fsbml_loggp_t;
 
 /** True if every member is finite and in the range that the scheduler can represent. */
@@ -150,10 +160,30 @@ typedef struct fsbml_calib_config_t {
     uint32_t samples;        /**< wanted repetitions of each PRTT; default 9 */
     uint64_t budget_ns;      /**< for all rails together; default 300 ms */
     uint64_t seed;           /**< of the order of the rounds */
+    uint64_t timer_ns;       /**< what one look at the clock takes; it is taken off */
 } fsbml_calib_config_t;
+
+/** Most sizes at which a rail's protocol is known to change. */
+#define FSBML_LIMITS 4
+
+/** What is known of a rail before it is measured. */
+typedef struct fsbml_calib_rail_t {
+    uint32_t max_bytes;      /**< largest probe that it can carry */
+    uint32_t limit[FSBML_LIMITS]; /**< sizes up to which it works one way, beyond another (eager limit, MTU); 0: none */
+} fsbml_calib_rail_t;
+
+/** What a probe does. All are PRTTs, timed by the process that leads. */
+typedef enum fsbml_probe_kind_t {
+    FSBML_PROBE_THERE = 0,   /**< n messages there, one of that size back (thesis 3.2.1) */
+    FSBML_PROBE_BACK = 1,    /**< one of the least size there, n messages back, delay_ns between two: the other direction */
+    FSBML_PROBE_TAKE = 2,    /**< as BACK, but the leader looks at none before delay_ns, when all are there: the time is
+                                  that of taking in n messages, n o_r */
+    FSBML_PROBE_BOTH = 3,    /**< n messages there and n back at once: the time until both have come (paper 004) */
+} fsbml_probe_kind_t;
 
 /** One PRTT to run: n messages of `bytes` bytes with delay_ns of computation between two, one message back. */
 typedef struct fsbml_probe_t {
+    fsbml_probe_kind_t kind;
     uint32_t rail;
     uint32_t packets;
     uint32_t bytes;
@@ -168,7 +198,11 @@ typedef struct fsbml_fit_t {
     fsbml_loggp_t params;
     fsbml_loggp_t low, high; /**< 90 % of other samples of this kind give a parameter in between (core/interval.hpp); 0 and 0:
                                   not known. fsbml_calib_interval fills them in; they are not in records or files. */
+    fsbml_loggp_t back;      /**< o_s, g, G of the other direction, the partner's; all 0: not known */
+    double duplex;           /**< time of both directions at once by that of one alone: 1 full duplex, 2 half; 0: not known */
+    double together;         /**< time of this rail beside all others by that alone: 1 is no interference; 0: not known */
     double residual;         /**< median |measured - fitted| / fitted of the g,G line */
+    bool tight;              /**< it was measured until its bounds were tight; else until the budget was spent */
     uint32_t probes;         /**< samples used */
     char reason[FSBML_REASON_MAX]; /**< why it is not valid, or a warning; "" if there is none */
 } fsbml_fit_t;
@@ -176,10 +210,10 @@ typedef struct fsbml_fit_t {
 typedef struct fsbml_calib_t fsbml_calib_t;
 
 /**
- * Plans and evaluates the PRTT benchmark over n_rails rails, max_bytes[i] being the largest probe that rail i can
- * carry. It does no communication: the caller asks for the next probe, runs it, reports the time.
+ * Plans and evaluates the PRTT benchmark over n_rails rails. It does no communication: the caller asks for the next
+ * probe, runs it, reports the time.
  */
-fsbml_calib_t *fsbml_calib_create(const fsbml_calib_config_t *c, size_t n_rails, const uint32_t *max_bytes)
+fsbml_calib_t *fsbml_calib_create(const fsbml_calib_config_t *c, size_t n_rails, const fsbml_calib_rail_t *rails)
     FSBML_NOEXCEPT;
 void fsbml_calib_destroy(fsbml_calib_t *c) FSBML_NOEXCEPT;
 

@@ -41,14 +41,14 @@ bool valid(const fsbml_calib_config_t &c) noexcept
 }
 
 Calibration::Calibration(const fsbml_calib_config_t &config, std::size_t n_rails,
-                         const std::uint32_t *max_bytes)
+                         const fsbml_calib_rail_t *known)
     : config_(config), random_(config.seed)
 {
     // A percent of the rail's share of the budget tells the rail's pace well enough to plan with.
     const double telling_ns = as_double(config.budget_ns) / (100.0 * as_double(n_rails));
     rails_.reserve(n_rails);
     for (std::size_t i = 0; i < n_rails; ++i) {
-        rails_.emplace_back(config, max_bytes[i], telling_ns);
+        rails_.emplace_back(config, known[i], telling_ns);
     }
 }
 
@@ -59,7 +59,7 @@ bool Calibration::fits(double time_ns, std::uint64_t elapsed_ns) const noexcept
 
 void Calibration::issue(std::uint32_t rail, const Prtt &prtt, bool warm_up, fsbml_probe_t &out)
 {
-    probe_ = fsbml_probe_t{rail, prtt.packets, prtt.bytes, prtt.delay_ns, ++last_id_, warm_up};
+    probe_ = fsbml_probe_t{prtt.kind, rail, prtt.packets, prtt.bytes, prtt.delay_ns, ++last_id_, warm_up};
     outstanding_ = true;
     probe_start_ = elapsed_;
     out = probe_;
@@ -98,7 +98,7 @@ int Calibration::report(const fsbml_probe_t &probe, std::uint64_t time_ns)
     Rail &r = rails_[probe_.rail];
     log(kLogProbe, "rail %u: PRTT(%u,%" PRIu64 " ns,%u B)%s = %.1f us", probe_.rail, probe_.packets,
         probe_.delay_ns, probe_.bytes, probe_.warm_up ? ", not a sample," : "", time / 1e3);
-    const Prtt prtt{probe_.packets, probe_.delay_ns, probe_.bytes};
+    const Prtt prtt{probe_.packets, probe_.delay_ns, probe_.bytes, probe_.kind};
     const bool pause = r.pilot.done() && probe_.warm_up;
     const bool of_pace = r.pilot.at_once();
     if (!probe_.warm_up) {
@@ -177,7 +177,8 @@ void Calibration::next_pilot() noexcept
 
 Plan Calibration::plan_of(const Rail &r, std::size_t rung) const
 {
-    const Limits limits{config_.packets, config_.size_step, config_.small_size, config_.samples, r.max_bytes};
+    const Limits limits{config_.packets, config_.size_step, config_.small_size, config_.samples,
+                        r.known.max_bytes};
     return make_plan(rung, limits, r.pilot.pace(), r.pilot.small_gap(), r.pilot.overhead());
 }
 

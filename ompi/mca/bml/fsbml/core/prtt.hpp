@@ -29,7 +29,7 @@ class Calibration
 {
 public:
     // The configuration and the sizes have been checked by the caller.
-    Calibration(const fsbml_calib_config_t &config, std::size_t n_rails, const std::uint32_t *max_bytes);
+    Calibration(const fsbml_calib_config_t &config, std::size_t n_rails, const fsbml_calib_rail_t *known);
 
     // 1 and *out, 0 at the end, -EBUSY while a probe is neither reported nor its rail failed.
     int next(std::uint64_t elapsed_ns, fsbml_probe_t &out);
@@ -42,12 +42,12 @@ public:
 
 private:
     struct Rail {
-        Rail(const fsbml_calib_config_t &config, std::uint32_t max, double telling_ns)
-            : max_bytes(max), pilot(config, max, telling_ns)
+        Rail(const fsbml_calib_config_t &config, const fsbml_calib_rail_t &rail, double telling_ns)
+            : known(rail), pilot(config, rail.max_bytes, telling_ns)
         {
         }
 
-        std::uint32_t max_bytes;
+        fsbml_calib_rail_t known;
         bool failed = false;
         std::string failure;
         Pilot pilot;

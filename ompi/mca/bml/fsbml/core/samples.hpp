@@ -6,6 +6,7 @@
 #ifndef FSBML_SAMPLES_HPP
 #define FSBML_SAMPLES_HPP
 
+#include "fsbml_core.h"
 #include "stats.hpp"
 
 #include <cstdint>
@@ -14,14 +15,15 @@
 namespace fsbml
 {
 
-struct Prtt { // n, d, s
+struct Prtt { // n, d, s, which way
     std::uint32_t packets;
     std::uint64_t delay_ns;
     std::uint32_t bytes;
+    fsbml_probe_kind_t kind = FSBML_PROBE_THERE;
 
     bool operator==(const Prtt &o) const noexcept
     {
-        return packets == o.packets && delay_ns == o.delay_ns && bytes == o.bytes;
+        return packets == o.packets && delay_ns == o.delay_ns && bytes == o.bytes && kind == o.kind;
     }
 };
 
