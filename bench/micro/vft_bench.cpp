@@ -6,13 +6,12 @@
 // calls it.
 //
 //   choose_and_charge/R/P   R rails, policy P; messages of changing size, a clock that moves on
-//   choose/R                the choice alone
-//   contended/R             the same with two threads on one scheduler
-//   ranks/R                 the same with two schedulers on one ledger, as two ranks of a node have it
-//   loop                    what of the first is the benchmark's own loop
-//   calibration/R           all that the core does for a measurement of R rails: plan, samples, fit; no time
-//   passes
-//                           on rails (their PRTTs come from the formulas, thesis 3.2.2)
+//   pieces/R/B              the same (arrival), rails with overheads by size and a gap of two pieces, with B
+//   breaks choose/R                the choice alone contended/R             the same with two threads on one
+//   scheduler ranks/R                 the same with two schedulers on one ledger, as two ranks of a node have
+//   it loop                    what of the first is the benchmark's own loop calibration/R           all that
+//   the core does for a measurement of R rails: plan, samples, fit; no time
+//                           passes on rails (their PRTTs come from the formulas, thesis 3.2.2)
 #include "fsbml_core.h"
 #include "rail.hpp"
 
@@ -33,12 +32,24 @@ struct Destroy {
 };
 using SchedPtr = std::unique_ptr<fsbml_sched_t, Destroy>;
 
+fsbml_loggp_t loggp(double L, double o, double g, double G)
+{
+    return {L, o, o, g, G, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+}
+
 // Rails of 100 Mbit/s, 200 Mbit/s, ...; the clock goes just so fast that some are busy and some idle.
-SchedPtr make(std::size_t rails, fsbml_policy_t policy)
+SchedPtr make(std::size_t rails, fsbml_policy_t policy, std::size_t breaks = 0)
 {
     SchedPtr s(fsbml_sched_create(rails, policy));
     for (std::size_t i = 0; i < rails; ++i) {
-        const fsbml_loggp_t p{20e3, 1e3, 1e3, 2e3, 80.0 / static_cast<double>(i + 1), 0.0};
+        fsbml_loggp_t p = loggp(20e3, 1e3, 2e3, 80.0 / static_cast<double>(i + 1));
+        if (0 != breaks) {
+            p.O_s_ns_per_byte = 0.05;
+            p.O_r_ns_per_byte = 0.1;
+            p.break_bytes = 32768.0 + 1024.0 * static_cast<double>(i % breaks);
+            p.g_above_ns = p.g_ns + p.G_ns_per_byte * p.break_bytes;
+            p.G_above_ns_per_byte = 1.25 * p.G_ns_per_byte;
+        }
         if (0 != fsbml_sched_set_model(s.get(), i, &p)) {
             return nullptr;
         }
@@ -51,10 +62,9 @@ std::uint32_t all(std::size_t rails)
     return static_cast<std::uint32_t>((std::uint64_t{1} << rails) - 1);
 }
 
-void choose_and_charge(benchmark::State &state)
+void decide(benchmark::State &state, const SchedPtr &s)
 {
     const auto rails = static_cast<std::size_t>(state.range(0));
-    const SchedPtr s = make(rails, static_cast<fsbml_policy_t>(state.range(1)));
     std::uint64_t now = 1000000000;
     std::size_t bytes = 16;
     for (auto _ : state) {
@@ -63,7 +73,19 @@ void choose_and_charge(benchmark::State &state)
         now += 30000;
         bytes = (bytes * 5 + 64) & 0xffff;
     }
-    state.SetLabel(fsbml_policy_name(static_cast<fsbml_policy_t>(state.range(1))));
+}
+
+void choose_and_charge(benchmark::State &state)
+{
+    const auto policy = static_cast<fsbml_policy_t>(state.range(1));
+    decide(state, make(static_cast<std::size_t>(state.range(0)), policy));
+    state.SetLabel(fsbml_policy_name(policy));
+}
+
+void pieces(benchmark::State &state)
+{
+    decide(state, make(static_cast<std::size_t>(state.range(0)), FSBML_POLICY_ARRIVAL,
+                       static_cast<std::size_t>(state.range(1))));
 }
 
 void choose(benchmark::State &state)
@@ -134,14 +156,14 @@ std::uint64_t prtt_ns(const fsbml_loggp_t &p, const fsbml_probe_t &probe)
 void calibration(benchmark::State &state)
 {
     const auto rails = static_cast<std::size_t>(state.range(0));
-    const fsbml_calib_config_t config{16, 2048, 1, 9, 300000000, 1};
+    const fsbml_calib_config_t config{16, 2048, 1, 9, 300000000, 1, 0};
     const std::vector<fsbml_calib_rail_t> known(rails, fsbml_calib_rail_t{131072, {}});
     double probes = 0.0;
     for (auto _ : state) {
         fsbml_calib_t *calib = fsbml_calib_create(&config, rails, known.data());
         fsbml_probe_t probe{};
         for (std::uint64_t elapsed = 0; 1 == fsbml_calib_next(calib, elapsed, &probe); ++probes) {
-            const fsbml_loggp_t p{20e3, 1e3, 1e3, 2e3, 8.0 * static_cast<double>(probe.rail + 1), 0.0};
+            const fsbml_loggp_t p = loggp(20e3, 1e3, 2e3, 8.0 * static_cast<double>(probe.rail + 1));
             const std::uint64_t time = prtt_ns(p, probe);
             fsbml_calib_report(calib, &probe, time);
             elapsed += time;
@@ -174,6 +196,7 @@ BENCHMARK(loop);
 BENCHMARK(choose_and_charge)->ArgsProduct({{1, 2, 4, 8, 16, 32}, {FSBML_POLICY_ARRIVAL}});
 BENCHMARK(choose_and_charge)
     ->ArgsProduct({{2, 16}, {FSBML_POLICY_THESIS, FSBML_POLICY_ROUNDROBIN, FSBML_POLICY_SINGLE}});
+BENCHMARK(pieces)->ArgsProduct({{2, 8, 16}, {1}})->Args({2, 2})->Args({8, 8});
 BENCHMARK(choose)->Arg(1)->Arg(2)->Arg(4)->Arg(8)->Arg(16)->Arg(32);
 BENCHMARK(contended)->Arg(2)->Arg(16)->Threads(2);
 BENCHMARK(ranks)->Arg(2)->Arg(16)->Threads(1)->Threads(2);

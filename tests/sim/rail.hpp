@@ -39,7 +39,7 @@ struct Shape {
 
 inline fsbml_loggp_t loggp(double L, double o, double g, double G)
 {
-    return {L, o, o, g, G, 0.0};
+    return {L, o, o, g, G, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
 }
 
 // The cluster's rails: tbf with a burst of 3100 bytes, TCP frames of 1448 + 66 bytes, veth behind.

@@ -15,7 +15,7 @@
 
 namespace
 {
-constexpr fsbml_loggp_t kRail{20e3, 2e3, 2e3, 3e3, 8.0};
+constexpr fsbml_loggp_t kRail = loggp(20e3, 2e3, 2e3, 3e3, 8.0);
 constexpr fsbml_calib_config_t kConfig{16, 2048, 1, 9, 300000000, 1, 0};
 constexpr fsbml_calib_rail_t kMax[2] = {{65536, {}}, {65536, {}}};
 
@@ -47,7 +47,7 @@ TEST(FitApi, ProbesOfAGivenTime)
 {
     fsbml_fit_t fit{};
     fit.valid = true;
-    fit.params = {20e3, 2e3, 2e3, 3e3, 417.0, 0.0};
+    fit.params = loggp(20e3, 2e3, 2e3, 3e3, 417.0, 0.0);
     EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 4, 5000000), 2997U);
     fit.params.G_ns_per_byte = 8000.0;
     EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 4, 5000000), 1024U);
@@ -61,7 +61,7 @@ TEST(FitApi, AnswersInTime)
 {
     fsbml_fit_t fit{};
     fit.valid = true;
-    fit.params = {200e3, 10e3, 10e3, 3e3, 10.0, 0.0}; // 440 us, and 10 us for the bytes, both ways
+    fit.params = loggp(200e3, 10e3, 10e3, 3e3, 10.0, 0.0); // 440 us, and 10 us for the bytes, both ways
     EXPECT_TRUE(fsbml_fit_answers(&fit, 501, 450000));
     EXPECT_TRUE(fsbml_fit_answers(&fit, 501, 690000));
     EXPECT_FALSE(fsbml_fit_answers(&fit, 501, 700000));
@@ -69,7 +69,7 @@ TEST(FitApi, AnswersInTime)
     EXPECT_FALSE(fsbml_fit_answers(&fit, 501, 275000));
     EXPECT_FALSE(fsbml_fit_answers(&fit, 0, 450000));
     EXPECT_FALSE(fsbml_fit_answers(nullptr, 501, 450000));
-    fit.params = {0.0, 5e3, 5e3, 3e3, 10.0, 0.0}; // so short that it is mostly noise
+    fit.params = loggp(0.0, 5e3, 5e3, 3e3, 10.0, 0.0); // so short that it is mostly noise
     EXPECT_TRUE(fsbml_fit_answers(&fit, 1, 45000));
     EXPECT_FALSE(fsbml_fit_answers(&fit, 1, 60000));
     fit.valid = false;
@@ -82,7 +82,7 @@ TEST(FitApi, PredictsOtherProbes)
 {
     fsbml_fit_t fit{};
     fit.valid = true;
-    fit.params = {0, 4000, 4000, 5000, 40};
+    fit.params = loggp(0, 4000, 4000, 5000, 40);
     const std::uint64_t one = 340000, step = 5000 + 40 * 8191; // ns, at 8192 bytes
     EXPECT_TRUE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step, 0.01));
     EXPECT_TRUE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step * 12 / 10, 0.25));

@@ -4,6 +4,7 @@
 
 // The fixed-point arithmetic: error bounds, and that nothing wraps.
 #include "fixed.hpp"
+#include "loggp.hpp"
 #include "rail.hpp"
 
 #include <gtest/gtest.h>

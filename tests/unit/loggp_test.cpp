@@ -5,6 +5,7 @@
 // The model's range and the quantum that follows from it.
 #include "fsbml_core.h"
 #include "loggp.hpp"
+#include "model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +14,9 @@
 
 namespace
 {
-constexpr fsbml_loggp_t kRail{30e3, 3e3, 3e3, 5e3, 8.0}; // a gigabit
-}
+constexpr fsbml_loggp_t kRail = loggp(30e3, 3e3, 3e3, 5e3, 8.0); // a gigabit
+constexpr fsbml_loggp_t kBent = broken(kRail, 32769, 300e3, 4.0);
+} // namespace
 
 // Each member's bounds, and what is not a number.
 TEST(Model, RangeIsChecked)
@@ -46,6 +48,50 @@ TEST(Model, RangeIsChecked)
     }
 }
 
+// The parameters that came later: overheads by size, and the second line with its break.
+TEST(Model, RangeOfPiecesIsChecked)
+{
+    const double never[] = {-1.0, 1e13, std::nan(""), std::numeric_limits<double>::infinity()};
+    for (const auto member :
+         {&fsbml_loggp_t::O_s_ns_per_byte, &fsbml_loggp_t::O_r_ns_per_byte, &fsbml_loggp_t::break_bytes,
+          &fsbml_loggp_t::g_above_ns, &fsbml_loggp_t::G_above_ns_per_byte}) {
+        for (const fsbml_loggp_t &good : {kRail, kBent}) {
+            for (const double bad : never) {
+                fsbml_loggp_t p = good;
+                p.*member = bad;
+                EXPECT_FALSE(fsbml_loggp_valid(&p)) << bad;
+            }
+        }
+    }
+    const auto with = [](double fsbml_loggp_t::*member, double value) {
+        fsbml_loggp_t p = kBent;
+        p.*member = value;
+        return fsbml_loggp_valid(&p);
+    };
+    EXPECT_TRUE(fsbml_loggp_valid(&kBent));
+    EXPECT_TRUE(with(&fsbml_loggp_t::O_s_ns_per_byte, 1e3));
+    EXPECT_FALSE(with(&fsbml_loggp_t::O_r_ns_per_byte, 1001.0));
+    EXPECT_TRUE(with(&fsbml_loggp_t::break_bytes, 2.0));
+    EXPECT_FALSE(with(&fsbml_loggp_t::break_bytes, 1.9));
+    EXPECT_FALSE(with(&fsbml_loggp_t::break_bytes, 4294967297.0));
+    EXPECT_FALSE(with(&fsbml_loggp_t::G_above_ns_per_byte, 0.0));
+    EXPECT_FALSE(with(&fsbml_loggp_t::G_above_ns_per_byte, 1.01e6));
+    // The line below has 267144 ns at the break. Half of it is the least.
+    EXPECT_TRUE(with(&fsbml_loggp_t::g_above_ns, 133573.0));
+    EXPECT_FALSE(with(&fsbml_loggp_t::g_above_ns, 133571.0));
+    EXPECT_TRUE(with(&fsbml_loggp_t::g_above_ns, 1e12));
+}
+
+// Both lines, and the sizes that they meet at.
+TEST(Model, GapOfTwoLines)
+{
+    EXPECT_EQ(fsbml::gap_ns(kBent, 0), 5e3);
+    EXPECT_EQ(fsbml::gap_ns(kBent, 1), 5e3);
+    EXPECT_EQ(fsbml::gap_ns(kBent, 32768), 5e3 + 8.0 * 32767);
+    EXPECT_EQ(fsbml::gap_ns(kBent, 32769), 300e3);
+    EXPECT_EQ(fsbml::gap_ns(kBent, 32770), 300004.0);
+}
+
 // The promise itself: g + o costs at most `loss` of the bytes' time, and half the size would break it.
 TEST(Quantum, IsTheSmallestThatKeepsThePromise)
 {
@@ -62,6 +108,23 @@ TEST(Quantum, OfSeveralRails)
     rails[1].G_ns_per_byte = 0.8;
     EXPECT_EQ(fsbml_quantum(rails, 3, 0.02, 1024, 1 << 24), 524288U); // of 500001
     EXPECT_EQ(fsbml_quantum(rails, 1, 0.02, 1024, 1 << 24), 65536U);
+}
+
+// Above a break from which on bytes are cheaper, fragments reach it; the fixed cost there is that of the
+// second line.
+TEST(Quantum, UsesTheCheaperLine)
+{
+    const auto of = [](const fsbml_loggp_t &p, std::size_t max = 1 << 24) {
+        return fsbml_quantum(&p, 1, 0.02, 1024, max);
+    };
+    EXPECT_EQ(of(kBent), 4194304U);                           // 300000 - 4 * 32768 + 3000 ns at 4 ns/B: 2.1e6
+    EXPECT_EQ(of(broken(kRail, 32769, 140e3, 4.0)), 262144U); // 8928 + 3000 ns: 149000
+    EXPECT_EQ(of(broken(kRail, 1 << 20, 8.4e6, 4.0), 1 << 17), 65536U) << "as if it had no break";
+    EXPECT_EQ(of(broken(kRail, 1 << 20, 8.4e6, 16.0)), 65536U) << "below it, bytes are cheaper";
+    EXPECT_EQ(of(broken(kRail, 32769, 300e3, 16.0)), 65536U) << "below it, no fragment is large enough";
+    fsbml_loggp_t sized = kRail;
+    sized.O_s_ns_per_byte = 1.0; // the same of every byte, however it is cut
+    EXPECT_EQ(of(sized), of(kRail));
 }
 
 // Limits: never outside of [min, max], and a power of two where one lies inside.

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-constexpr fsbml_loggp_t kRail{20e3, 2e3, 2e3, 3e3, 8.0, 0.0}; // 11 us for 1001 bytes
+constexpr fsbml_loggp_t kRail = loggp(20e3, 2e3, 2e3, 3e3, 8.0, 0.0); // 11 us for 1001 bytes
 constexpr std::uint64_t kNow = 1000000;
 constexpr std::uint64_t kClock = 4711;
 constexpr std::uint64_t kSecond = 1000000000;

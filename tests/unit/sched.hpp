@@ -7,6 +7,7 @@
 #define FSBML_TESTS_UNIT_SCHED_HPP
 
 #include "fsbml_core.h"
+#include "model.hpp"
 
 #include <cstdint>
 #include <memory>

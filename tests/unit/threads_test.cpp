@@ -14,7 +14,7 @@
 namespace
 {
 
-constexpr fsbml_loggp_t kRail{20e3, 2e3, 2e3, 3e3, 8.0};
+constexpr fsbml_loggp_t kRail = loggp(20e3, 2e3, 2e3, 3e3, 8.0);
 constexpr int kCharges = 20000;
 constexpr int kAllCharges = 600000; // of all threads: long enough for them to meet on few cores
 
@@ -85,7 +85,7 @@ TEST(Threads, ChooseAndCharge)
 // beyond.
 TEST(Threads, ModelsAreReplacedMeanwhile)
 {
-    const fsbml_loggp_t models[2] = {{10e3, 1e3, 1e3, 1e3, 1.0}, {90e3, 9e3, 9e3, 9e3, 9.0}};
+    const fsbml_loggp_t models[2] = {loggp(10e3, 1e3, 1e3, 1e3, 1.0), loggp(90e3, 9e3, 9e3, 9e3, 9.0)};
     const SchedPtr s = make_sched({models[0], models[1]});
     std::atomic<bool> stop{false};
     std::thread writer([&] {

@@ -17,10 +17,10 @@
 namespace
 {
 
-constexpr fsbml_loggp_t kRail{20e3, 2e3, 2e3, 3e3, 80.0, 0.0}; // 100 Mbit/s
-constexpr fsbml_loggp_t kWide{20e3, 2e3, 2e3, 3e3, 20.0, 0.0}; // 400 Mbit/s
-constexpr std::uint32_t kToA = 1;                              // the first rail only
-constexpr std::uint32_t kToB = 3;                              // both
+constexpr fsbml_loggp_t kRail = loggp(20e3, 2e3, 2e3, 3e3, 80.0, 0.0); // 100 Mbit/s
+constexpr fsbml_loggp_t kWide = loggp(20e3, 2e3, 2e3, 3e3, 20.0, 0.0); // 400 Mbit/s
+constexpr std::uint32_t kToA = 1;                                      // the first rail only
+constexpr std::uint32_t kToB = 3;                                      // both
 
 double charge_of(const fsbml_loggp_t &p, std::size_t bytes)
 {

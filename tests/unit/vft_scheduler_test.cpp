@@ -13,8 +13,8 @@
 namespace
 {
 
-constexpr fsbml_loggp_t kFast{20e3, 2e3, 2e3, 3e3, 40.0};  // 200 Mbit/s
-constexpr fsbml_loggp_t kSlow{20e3, 2e3, 2e3, 3e3, 400.0}; // 20 Mbit/s
+constexpr fsbml_loggp_t kFast = loggp(20e3, 2e3, 2e3, 3e3, 40.0);  // 200 Mbit/s
+constexpr fsbml_loggp_t kSlow = loggp(20e3, 2e3, 2e3, 3e3, 400.0); // 20 Mbit/s
 
 double base_of(const fsbml_loggp_t &p)
 {
@@ -72,8 +72,8 @@ TEST(Arrival, NoCreditForIdleness)
 // The case that the thesis' rule gets wrong: low L and high G against high L and low G.
 TEST(Arrival, CountsTheBytes)
 {
-    const fsbml_loggp_t near{10e3, 2e3, 2e3, 3e3, 400.0};
-    const fsbml_loggp_t wide{50e3, 2e3, 2e3, 3e3, 8.0};
+    const fsbml_loggp_t near = loggp(10e3, 2e3, 2e3, 3e3, 400.0);
+    const fsbml_loggp_t wide = loggp(50e3, 2e3, 2e3, 3e3, 8.0);
     const SchedPtr arrival = make_sched({near, wide});
     EXPECT_EQ(fsbml_sched_choose(arrival.get(), 1000, 64, 3), 0);
     EXPECT_EQ(fsbml_sched_choose(arrival.get(), 1000, 65536, 3), 1);
@@ -135,7 +135,7 @@ TEST(Arrival, AgreesWithAPlainSearch)
         std::vector<fsbml_loggp_t> models(1 + random() % 32);
         for (fsbml_loggp_t &p : models) {
             const double o = log_uniform(100.0, 1e5);
-            p = {log_uniform(100.0, 1e6), o, o, log_uniform(100.0, 1e5), log_uniform(0.01, 1e4), 0.0};
+            p = loggp(log_uniform(100.0, 1e6), o, o, log_uniform(100.0, 1e5), log_uniform(0.01, 1e4));
             p.burst_ns = 0 != run % 3 ? log_uniform(100.0, 1e6) : 0.0;
         }
         const SchedPtr s = make_sched(models);
@@ -254,7 +254,7 @@ TEST(RoundRobin, FairWithAlternatingMasks)
 // Single: the rail that is best for 64 KiB, however busy; ties to the lower index.
 TEST(Single, AlwaysTheBestForBulk)
 {
-    const fsbml_loggp_t near{1e3, 1e2, 1e2, 1e2, 400.0};
+    const fsbml_loggp_t near = loggp(1e3, 1e2, 1e2, 1e2, 400.0);
     const SchedPtr s = make_sched({near, kSlow, kFast, kFast}, FSBML_POLICY_SINGLE);
     for (int i = 0; i < 20; ++i) {
         EXPECT_EQ(send_one(s.get(), 0, 1, 0xf), 2);
@@ -267,7 +267,7 @@ TEST(Single, AlwaysTheBestForBulk)
 // nothing.
 TEST(Charge, IsNeverNothing)
 {
-    const fsbml_loggp_t free{0, 0, 0, 0, 0.001};
+    const fsbml_loggp_t free = loggp(0, 0, 0, 0, 0.001);
     const SchedPtr s = make_sched({free, free});
     int count[2] = {0, 0};
     for (int i = 0; i < 128 * 64; ++i) {
@@ -324,7 +324,7 @@ TEST(Time, SaturatesInsteadOfWrapping)
         EXPECT_EQ(send_one(s.get(), 9 * year, 4096, 3), 1);
         EXPECT_EQ(send_one(s.get(), ~std::uint64_t{0}, 4096, 3), 1);
     }
-    const fsbml_loggp_t worst{1e12, 1e12, 1e12, 1e12, 1e6};
+    const fsbml_loggp_t worst = loggp(1e12, 1e12, 1e12, 1e12, 1e6);
     const SchedPtr w = make_sched({worst, kFast});
     std::uint64_t before = 0;
     for (int i = 0; i < 200; ++i) {

@@ -13,6 +13,7 @@ fsbml_core_sources = \
 	core/log.hpp core/log.cpp \
 	core/loggp.hpp core/loggp.cpp \
 	core/loggp_fit.hpp core/loggp_fit.cpp \
+	core/models.hpp core/models.cpp \
 	core/pilot.hpp core/pilot.cpp \
 	core/plan.hpp core/plan.cpp \
 	core/policy.hpp core/policy.cpp \

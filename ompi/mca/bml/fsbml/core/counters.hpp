@@ -41,16 +41,14 @@ class Counters
 public:
     void add(std::size_t rail, std::uint64_t bytes, Ticks busy) noexcept
     {
-        const unsigned mine = detail::stripe();
-        Cell &cell = stripes_[mine].cell[rail];
+        const unsigned mine = detail::own_stripe;
         if (likely(mine < kOwnStripes)) {
+            Cell &cell = stripes_[mine].cell[rail];
             bump(cell.messages, 1);
             bump(cell.bytes, bytes);
             bump(cell.busy, busy);
         } else {
-            cell.messages.fetch_add(1, std::memory_order_relaxed);
-            cell.bytes.fetch_add(bytes, std::memory_order_relaxed);
-            cell.busy.fetch_add(busy, std::memory_order_relaxed);
+            add_first_or_shared(rail, bytes, busy);
         }
     }
 
@@ -77,6 +75,16 @@ private:
     struct alignas(64) Stripe {
         Cell cell[FSBML_MAX_RAILS];
     };
+
+    // A thread's first time, and all of one that shares its stripe.
+    __attribute__((noinline, cold)) void add_first_or_shared(std::size_t rail, std::uint64_t bytes,
+                                                             Ticks busy) noexcept
+    {
+        Cell &cell = stripes_[detail::stripe()].cell[rail];
+        cell.messages.fetch_add(1, std::memory_order_relaxed);
+        cell.bytes.fetch_add(bytes, std::memory_order_relaxed);
+        cell.busy.fetch_add(busy, std::memory_order_relaxed);
+    }
 
     // Only the owner writes, so load and store lose nothing.
     static void bump(Counter &c, std::uint64_t by) noexcept

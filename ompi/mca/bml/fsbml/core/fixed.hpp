@@ -67,21 +67,21 @@ inline std::uint64_t gap_from_ns_per_byte(double ns_per_byte) noexcept
 // that the product's high word is the cost.
 constexpr std::uint64_t byte_steps(std::size_t bytes) noexcept
 {
-    const std::uint64_t steps = bytes - (bytes != 0 ? 1 : 0);
-    return (likely(steps < kStepsMax) ? steps : kStepsMax) << (64 - kGapFraction);
+    const std::uint64_t steps = bytes - 1; // of none: the largest number
+    return (likely(steps < kStepsMax) ? steps : bytes != 0 ? kStepsMax : 0) << (64 - kGapFraction);
 }
 
 // G (s-1) of byte_steps(s), to the nearest tick: an error below 0.1 % from 8 ns on.
 constexpr Ticks bytes_cost(std::uint64_t gap_per_byte, std::uint64_t steps) noexcept
 {
-    const Wide half = Wide{1} << 63;
-    return static_cast<Ticks>((static_cast<Wide>(gap_per_byte) * steps + half) >> 64);
+    const Wide product = static_cast<Wide>(gap_per_byte) * steps;
+    return static_cast<Ticks>(product >> 64) + (static_cast<std::uint64_t>(product) >> 63);
 }
 
 // The same rounded down: enough for comparing rails, and two instructions less for each.
 constexpr Ticks bytes_cost_floor(std::uint64_t gap_per_byte, std::uint64_t steps) noexcept
 {
-    return static_cast<Ticks>((static_cast<Wide>(gap_per_byte) * steps) >> 64);
+    return static_cast<Ticks>((static_cast<Wide>(steps) * gap_per_byte) >> 64);
 }
 
 } // namespace fsbml

@@ -79,7 +79,7 @@ typedef enum fsbml_policy_t {
     FSBML_POLICY_ARRIVAL = 0,    /**< least arrival time: the default */
     FSBML_POLICY_THESIS = 1,     /**< least 2o + L + max(VFT, now) (thesis 4.4.8) */
     FSBML_POLICY_ROUNDROBIN = 2, /**< next rail of the set in turn */
-    FSBML_POLICY_SINGLE = 3,     /**< always the rail with the least g + G (s-1) at 64 KiB; ties: lower index */
+    FSBML_POLICY_SINGLE = 3,     /**< always the rail with the least gap(64 KiB); ties: lower index */
 } fsbml_policy_t;
 
 typedef struct fsbml_sched_t fsbml_sched_t;
@@ -110,12 +110,13 @@ int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p)
 int fsbml_sched_choose(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails) FSBML_NOEXCEPT;
 
 /**
- * Accounts a message that has been given to a rail: VFT = max(VFT, now) + max(g + G (s-1), one tick).
+ * Accounts a message that has been given to a rail: VFT = max(VFT, now) + max(gap(s), one tick).
  * Lock-free, any thread; no charge is ever lost, but a VFT saturates 13 days ahead of now, in a ledger 68 s.
  */
 void fsbml_sched_charge(fsbml_sched_t *s, size_t rail, uint64_t now_ns, size_t bytes) FSBML_NOEXCEPT;
 
-/** Predicted delivery after now_ns of a message of `bytes` bytes on `rail`, in ns (arrival - now). */
+/** Predicted delivery after now_ns of a message of `bytes` bytes on `rail`, in ns (arrival - now): max(now + o_s(s),
+ *  VFT - burst) + L + gap(s) - gap(1) + O_s (s-1) + o_r(s). */
 uint64_t fsbml_sched_predict(const fsbml_sched_t *s, size_t rail, uint64_t now_ns, size_t bytes) FSBML_NOEXCEPT;
 /** VFT - now in ns, 0 when the rail is idle. */
 uint64_t fsbml_sched_backlog(const fsbml_sched_t *s, size_t rail, uint64_t now_ns) FSBML_NOEXCEPT;

@@ -12,7 +12,6 @@
 #define FSBML_RAIL_HPP
 
 #include "fixed.hpp"
-#include "loggp.hpp"
 
 #include <atomic>
 
@@ -38,42 +37,37 @@ inline Ticks backlog(Ticks vft, Ticks now, Ticks beyond) noexcept
     return vft - now < beyond ? vft - now : 0;
 }
 
+// What the model makes of a rail for messages between two sizes: straight lines over s-1. Where a rail's gap
+// has a break, it has one such line below it and one above (models.hpp).
+//
 // Every value is an atomic of its own, so that a model can be replaced while others schedule. A decision
-// taken at that moment may mix old and new values of the rail; each is sane by itself, so the worst is one
-// choice that neither model alone would have made. `gap_per_byte` is stored last and read first
-// (release/acquire): who sees the first model at all sees it whole.
+// taken at that moment may mix old and new values of the rail; the worst is one choice, and one charge, that
+// neither model alone would have made. A line of sizes above a break may begin below 0, in unsigned
+// arithmetic; no charge does. `per_byte` is stored last and read first (release/acquire): who sees the first
+// model at all sees it whole.
 struct alignas(64) Rail {
-    std::atomic<std::uint64_t> gap_per_byte{0}; // G in Q29.35; 0 = not measured yet
-    std::atomic<Ticks> base{0};                 // o_s + L + o_r: what the first byte takes on an idle rail
-    std::atomic<Ticks> unseen{0};               // backlog that delays nothing: o_s + burst
-    std::atomic<Ticks> gap{1};                  // g, a tick at least: no charge is nothing
-    std::atomic<Ticks> bulk_cost{0};            // g + G (s-1) at 64 KiB: what policy `single` compares
-    std::atomic<std::uint64_t> turn{0};         // when it was last charged: what policy `roundrobin` compares
+    std::atomic<std::uint64_t> per_byte{0};      // G + O_s + O_r in Q29.35; 0 = not measured yet
+    std::atomic<Ticks> base{0};                  // o_s + L + o_r: what the first byte takes on an idle rail
+    std::atomic<std::uint64_t> send_per_byte{0}; // O_s in Q29.35
+    std::atomic<Ticks> unseen{0};                // backlog that delays nothing: o_s + burst
+    std::atomic<std::uint64_t> gap_per_byte{0};  // G in Q29.35
+    std::atomic<Ticks> gap{1};                   // g, a tick at least: no charge is nothing
+    std::atomic<Ticks> bulk_cost{0};             // gap(64 KiB): what policy `single` compares
+    std::atomic<std::uint64_t> turn{0}; // when it was last charged: what policy `roundrobin` compares
 
-    void set_model(const fsbml_loggp_t &p) noexcept
-    {
-        constexpr auto relaxed = std::memory_order_relaxed;
-        const std::uint64_t per_byte = gap_from_ns_per_byte(p.G_ns_per_byte);
-        const Ticks send_overhead = ticks_from_ns(p.o_s_ns);
-        base.store(send_overhead + ticks_from_ns(p.L_ns) + ticks_from_ns(p.o_r_ns), relaxed);
-        unseen.store(send_overhead, relaxed);
-        const Ticks per_message = ticks_from_ns(p.g_ns);
-        gap.store(0 != per_message ? per_message : 1, relaxed);
-        bulk_cost.store(ticks_from_ns(p.g_ns) + bytes_cost(per_byte, byte_steps(kBulkMessage)), relaxed);
-        gap_per_byte.store(per_byte, std::memory_order_release);
-    }
-
-    // max(now + o_s, VFT - burst) + L + G (s-1) + o_r, less `now`: o overlaps the wait for a busy rail
-    // (thesis 4.4.5). A shaper lets as much pass at once as its bucket holds, so that much backlog is none
-    // for who comes next. The message itself is taken to need its full time: a rail at rest looks as it would
-    // without a bucket.
+    // max(now + o_s(s), VFT - burst) + L + gap(s) - gap(1) + O_s (s-1) + o_r(s), less `now`: o_s overlaps the
+    // wait for a busy rail (thesis 4.4.5). A shaper lets as much pass at once as its bucket holds, so that
+    // much backlog is none for who comes next. The message itself is taken to need its full time: a rail at
+    // rest looks as it would without a bucket.
     Ticks delivery(Ticks vft, Ticks now, Ticks beyond, std::uint64_t steps) const noexcept
     {
         constexpr auto relaxed = std::memory_order_relaxed;
-        const Ticks idle =
-            base.load(relaxed) + bytes_cost_floor(gap_per_byte.load(std::memory_order_acquire), steps);
-        const Ticks then = now + unseen.load(relaxed);
-        return vft - then < beyond ? vft + (idle - then) : idle;
+        const Ticks bytes = bytes_cost_floor(per_byte.load(std::memory_order_acquire), steps);
+        const Ticks idle = base.load(relaxed) + bytes;
+        const Ticks sending = bytes_cost_floor(send_per_byte.load(relaxed), steps);
+        const Ticks wait = vft - now - unseen.load(relaxed) - sending;
+        const Ticks busy = wait + idle;
+        return wait < beyond ? busy : idle;
     }
 
     // 2o + L + max(VFT, now) (thesis 4.4.8), less `now`, with 2o = o_s + o_r.
@@ -82,11 +76,12 @@ struct alignas(64) Rail {
         return backlog(vft, now, beyond) + base.load(std::memory_order_relaxed);
     }
 
-    // g + G (s-1), and no less than a tick.
+    // gap(s), and no less than a tick, also of values that do not belong together.
     Ticks cost(std::uint64_t steps) const noexcept
     {
-        return bytes_cost(gap_per_byte.load(std::memory_order_acquire), steps)
-               + gap.load(std::memory_order_relaxed);
+        const Ticks cost = bytes_cost(gap_per_byte.load(std::memory_order_relaxed), steps)
+                           + gap.load(std::memory_order_relaxed);
+        return likely(static_cast<std::int64_t>(cost) > 0) ? cost : 1;
     }
 };
 

@@ -4,6 +4,8 @@
 
 #include "vft_scheduler.hpp"
 
+#include "loggp.hpp"
+
 #include <cerrno>
 
 namespace fsbml
@@ -14,12 +16,14 @@ namespace
 
 // Each policy is one key; the rail with the least key is chosen, of equal ones the lowest index.
 struct ByArrival {
+    static constexpr bool kBySize = true;
     static Ticks key(const Rail &r, Ticks vft, Ticks now, Ticks beyond, std::uint64_t steps) noexcept
     {
         return r.delivery(vft, now, beyond, steps);
     }
 };
 struct ByThesis {
+    static constexpr bool kBySize = false;
     static Ticks key(const Rail &r, Ticks vft, Ticks now, Ticks beyond, std::uint64_t /*steps*/) noexcept
     {
         return r.thesis_key(vft, now, beyond);
@@ -28,6 +32,7 @@ struct ByThesis {
 // The rail whose last message is the longest ago. Unlike a running index this stays fair when destinations
 // with different rails alternate, and asking twice before sending does not skip a rail.
 struct ByTurn {
+    static constexpr bool kBySize = false;
     static Ticks key(const Rail &r, Ticks /*vft*/, Ticks /*now*/, Ticks /*beyond*/,
                      std::uint64_t /*steps*/) noexcept
     {
@@ -35,15 +40,13 @@ struct ByTurn {
     }
 };
 struct ByBulkCost {
+    static constexpr bool kBySize = false;
     static Ticks key(const Rail &r, Ticks /*vft*/, Ticks /*now*/, Ticks /*beyond*/,
                      std::uint64_t /*steps*/) noexcept
     {
         return r.bulk_cost.load(std::memory_order_relaxed);
     }
 };
-
-// Differences of o + L below this, or below 3 %, are none.
-constexpr double kTieNs = 1500.0;
 
 constexpr std::uint32_t mask_of(std::size_t n) noexcept
 {
@@ -94,52 +97,108 @@ Scheduler::Choose Scheduler::choose_function(fsbml_policy_t policy) noexcept
 }
 
 template <class Rule>
+__attribute__((always_inline)) inline int Scheduler::least(Ticks now, std::size_t bytes,
+                                                           std::uint32_t measured) const noexcept
+{
+    const Ticks beyond = this->beyond();
+    const std::uint64_t steps = byte_steps(bytes);
+    const Rail *const rails = Rule::kBySize ? models_.row(steps) : models_.row();
+    // A rail's slot is as far from its model for all rails: one pointer for both.
+    const std::uintptr_t slots = reinterpret_cast<std::uintptr_t>(vfts_.load(std::memory_order_acquire))
+                                 - reinterpret_cast<std::uintptr_t>(rails);
+    const auto key_of = [&](const Rail *rail) {
+        const auto *slot = reinterpret_cast<const VftSlot *>(reinterpret_cast<std::uintptr_t>(rail) + slots);
+        return Rule::key(*rail, slot->vft.load(std::memory_order_relaxed), now, beyond, steps);
+    };
+    const Rail *best = rails;
+    Ticks best_key = 0;
+    // Which rail wins is not to be foretold, hence conditional moves for that.
+    const auto consider = [&](const Rail *rail) {
+        const Ticks key = key_of(rail);
+        best = __builtin_expect_with_probability(key < best_key, 1, 0.5) ? rail : best;
+        best_key = key < best_key ? key : best_key;
+    };
+    // The masks of a job are few, so what hangs on them are branches that predict well. Most have all rails.
+    if (likely(measured == existing_)) {
+        const Rail *const end = rails + n_rails_;
+        best_key = key_of(rails);
+        for (const Rail *rail = rails + 1; rail != end; ++rail) {
+            consider(rail);
+        }
+    } else {
+        const auto first = static_cast<unsigned>(__builtin_ctz(measured));
+        best = rails + first;
+        best_key = key_of(best);
+        const Rail *rail = best;
+        for (std::uint32_t left = measured >> first; 0 != (left >>= 1);) {
+            ++rail;
+            if ((left & 1) != 0) {
+                consider(rail);
+            }
+        }
+    }
+    return static_cast<int>(best - rails);
+}
+
+template <class Rule>
 int Scheduler::choose_by(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes,
                          std::uint32_t mask) noexcept
 {
     // Rails without a model only when no rail has one, and then the first.
-    const std::uint32_t measured = mask & s.measured_.load(std::memory_order_acquire);
+    const std::uint32_t measured = mask & s.models_.measured();
     if (0 == measured) {
         mask &= s.existing_;
         return 0 == mask ? -1 : __builtin_ctz(mask);
     }
-    const Ticks now = s.clock(now_ns);
-    const Ticks beyond = s.beyond();
+    const std::uint64_t origin = s.origin_.load(std::memory_order_relaxed);
+    return likely(now_ns > origin) ? s.least<Rule>(ticks_from_ns(now_ns - origin), bytes, measured)
+                                   : choose_before<Rule>(s, now_ns, bytes, measured);
+}
+
+// Out of line, so that what nearly all decisions do calls nothing and has no frame.
+template <class Rule>
+__attribute__((noinline, cold)) int Scheduler::choose_before(const Scheduler &s, std::uint64_t now_ns,
+                                                             std::size_t bytes,
+                                                             std::uint32_t measured) noexcept
+{
+    return s.least<Rule>(s.clock_before(now_ns), bytes, measured);
+}
+
+template <bool kTakeTurns>
+__attribute__((always_inline)) inline void Scheduler::add(std::atomic<Ticks> &vft, std::size_t rail,
+                                                          Ticks now, std::size_t bytes) noexcept
+{
     const std::uint64_t steps = byte_steps(bytes);
-    const unsigned first = static_cast<unsigned>(__builtin_ctz(measured));
-    const VftSlot *slot = s.vfts_.load(std::memory_order_acquire) + first;
-    const Rail *rail = s.rails_ + first;
-    const Rail *best = rail;
-    Ticks best_key = Rule::key(*rail, slot->vft.load(std::memory_order_relaxed), now, beyond, steps);
-    // The masks of a job are few, so their bits are branches that predict well; which rail wins is not, hence
-    // a conditional move for that.
-    for (std::uint32_t left = measured >> first; (left >>= 1) != 0;) {
-        ++rail;
-        ++slot;
-        if ((left & 1) != 0) {
-            const Ticks key = Rule::key(*rail, slot->vft.load(std::memory_order_relaxed), now, beyond, steps);
-            best = __builtin_expect_with_probability(key < best_key, 1, 0.5) ? rail : best;
-            best_key = key < best_key ? key : best_key;
-        }
+    const Ticks cost = models_.row(steps)[rail].cost(steps);
+    if (likely(now < kTimeMax)) {
+        fsbml::charge(vft, now, beyond(), cost);
     }
-    return static_cast<int>(best - s.rails_);
+    counters_.add(rail, bytes, cost);
+    if (kTakeTurns) {
+        models_.row()[rail].turn.store(turns_.fetch_add(1, std::memory_order_relaxed) + 1,
+                                       std::memory_order_relaxed);
+    }
 }
 
 template <bool kTakeTurns>
 void Scheduler::charge_to(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept
 {
-    const Ticks cost = s.rails_[rail].cost(byte_steps(bytes));
     // The VFT's place before the clock: who finds it in a ledger has the ledger's clock (see share).
     std::atomic<Ticks> &vft = s.vfts_.load(std::memory_order_acquire)[rail].vft;
-    const Ticks now = s.clock(now_ns);
-    if (likely(now < kTimeMax)) {
-        fsbml::charge(vft, now, s.beyond(), cost);
+    const std::uint64_t origin = s.origin_.load(std::memory_order_relaxed);
+    if (likely(now_ns > origin)) {
+        s.add<kTakeTurns>(vft, rail, ticks_from_ns(now_ns - origin), bytes);
+    } else {
+        charge_before<kTakeTurns>(s, vft, rail, now_ns, bytes);
     }
-    s.counters_.add(rail, bytes, cost);
-    if (kTakeTurns) {
-        s.rails_[rail].turn.store(s.turns_.fetch_add(1, std::memory_order_relaxed) + 1,
-                                  std::memory_order_relaxed);
-    }
+}
+
+template <bool kTakeTurns>
+__attribute__((noinline, cold)) void Scheduler::charge_before(Scheduler &s, std::atomic<Ticks> &vft,
+                                                              std::size_t rail, std::uint64_t now_ns,
+                                                              std::size_t bytes) noexcept
+{
+    s.add<kTakeTurns>(vft, rail, s.clock_before(now_ns), bytes);
 }
 
 int Scheduler::set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept
@@ -147,60 +206,8 @@ int Scheduler::set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept
     if (rail >= n_rails_ || !valid(p)) {
         return -EINVAL;
     }
-    burst_[rail].store(ticks_from_ns(p.burst_ns), std::memory_order_relaxed);
-    overhead_[rail].store(ticks_from_ns(p.o_s_ns), std::memory_order_relaxed);
-    rails_[rail].set_model(p);
-    base_[rail].store(rails_[rail].base.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    measured_.fetch_or(std::uint32_t{1} << rail, std::memory_order_release);
-    share_burst();
-    settle_ties();
+    models_.set(rail, p, settles_ties_);
     return 0;
-}
-
-// What is measured of L and o differs by as much from job to job. A small message must not depend on that: of
-// two idle rails that deliver it equally soon, the one with the lower G takes it, since it will be free
-// sooner. (On a shaped rail, the bucket hides that small messages keep it busy, too; a model that took them
-// for free put 60 % of one-byte messages on a rail ten times slower.)
-void Scheduler::settle_ties() noexcept
-{
-    if (!settles_ties_) {
-        return;
-    }
-    constexpr auto relaxed = std::memory_order_relaxed;
-    const std::uint32_t measured = measured_.load(std::memory_order_acquire);
-    for (std::size_t i = 0; i < n_rails_; ++i) {
-        const Ticks own = base_[i].load(relaxed);
-        Ticks settled = own;
-        for (std::size_t j = 0; j < n_rails_; ++j) {
-            if (0 == (measured >> j & 1)
-                || rails_[j].gap_per_byte.load(relaxed) >= rails_[i].gap_per_byte.load(relaxed)) {
-                continue;
-            }
-            const Ticks other = base_[j].load(relaxed);
-            const Ticks slack = other / 32 > ticks_from_ns(kTieNs) ? other / 32 : ticks_from_ns(kTieNs);
-            if ((own > other ? own - other : other - own) <= slack && settled <= other) {
-                settled = other + 1;
-            }
-        }
-        rails_[i].base.store(settled, relaxed);
-    }
-}
-
-// Every rail gets the shortest burst of all. So it tells when a rail counts as idle, and never decides
-// between two busy ones: buckets of equal bytes last longest on the slowest rail, and would lure traffic
-// there.
-void Scheduler::share_burst() noexcept
-{
-    const std::uint32_t measured = measured_.load(std::memory_order_acquire);
-    Ticks least = kTimeMax;
-    for (std::size_t i = 0; i < n_rails_; ++i) {
-        const Ticks own = burst_[i].load(std::memory_order_relaxed);
-        least = 0 != (measured >> i & 1) && own < least ? own : least;
-    }
-    for (std::size_t i = 0; i < n_rails_; ++i) {
-        rails_[i].unseen.store(overhead_[i].load(std::memory_order_relaxed) + least,
-                               std::memory_order_relaxed);
-    }
 }
 
 // At or before the origin; or there is none yet, since that is the largest of all times.

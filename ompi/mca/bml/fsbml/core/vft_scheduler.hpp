@@ -13,8 +13,8 @@
 
 #include "counters.hpp"
 #include "ledger.hpp"
+#include "models.hpp"
 #include "policy.hpp"
-#include "rail.hpp"
 
 namespace fsbml
 {
@@ -43,7 +43,8 @@ public:
 
     std::uint64_t predict(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) const noexcept
     {
-        return ns_from_ticks(rails_[rail].delivery(vft(rail), clock(now_ns), beyond(), byte_steps(bytes)));
+        const std::uint64_t steps = byte_steps(bytes);
+        return ns_from_ticks(models_.row(steps)[rail].delivery(vft(rail), clock(now_ns), beyond(), steps));
     }
     std::uint64_t backlog(std::size_t rail, std::uint64_t now_ns) const noexcept
     {
@@ -59,10 +60,19 @@ private:
     template <class Rule>
     static int choose_by(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes,
                          std::uint32_t mask) noexcept;
+    template <class Rule>
+    static int choose_before(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes,
+                             std::uint32_t measured) noexcept;
+    // The measured rail with the least key.
+    template <class Rule>
+    int least(Ticks now, std::size_t bytes, std::uint32_t measured) const noexcept;
     template <bool kTakeTurns>
     static void charge_to(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept;
-    void share_burst() noexcept;
-    void settle_ties() noexcept;
+    template <bool kTakeTurns>
+    static void charge_before(Scheduler &s, std::atomic<Ticks> &vft, std::size_t rail, std::uint64_t now_ns,
+                              std::size_t bytes) noexcept;
+    template <bool kTakeTurns>
+    void add(std::atomic<Ticks> &vft, std::size_t rail, Ticks now, std::size_t bytes) noexcept;
     static Choose choose_function(fsbml_policy_t policy) noexcept;
 
     // Ticks since the first `now` that anybody gave: a monotonic clock may itself be years old.
@@ -89,13 +99,9 @@ private:
     std::atomic<VftSlot *> vfts_{own_};
     mutable std::atomic<std::uint64_t> origin_{kNoOrigin};
     std::atomic<Ticks> beyond_{kBeyondOwn};
-    std::atomic<std::uint32_t> measured_{0};
-
     const bool settles_ties_;
-    std::atomic<Ticks> burst_[FSBML_MAX_RAILS] = {};    // each rail's own
-    std::atomic<Ticks> overhead_[FSBML_MAX_RAILS] = {}; // the same, o_s
-    std::atomic<Ticks> base_[FSBML_MAX_RAILS] = {};     // the same, o_s + L + o_r
-    Rail rails_[FSBML_MAX_RAILS];
+
+    Models models_;
     VftSlot own_[FSBML_MAX_RAILS]; // in use without a ledger
     alignas(64) std::atomic<std::uint64_t> turns_{0};
     Counters counters_;
