@@ -7,6 +7,7 @@
 #define FSBML_TESTS_UNIT_RECORDS_HPP
 
 #include "fsbml_core.h"
+#include "model.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -26,11 +27,52 @@ inline fsbml_table_t table_of(std::uint32_t rails)
         std::snprintf(t.rail[i].key, sizeof t.rail[i].key, "tcp:10.71.%u.0/24", i + 1);
         std::snprintf(t.rail[i].name, sizeof t.rail[i].name, "eth%u", i);
         t.rail[i].fit.valid = true;
-        t.rail[i].fit.params = {20000.125, 2000.5, 2100.25, 3000.0, 40.0 * (i + 1), 120000.0 * i};
+        t.rail[i].fit.params = loggp(20000.125, 2000.5, 2100.25, 3000.0, 40.0 * (i + 1), 120000.0 * i);
         t.rail[i].fit.residual = 0.0125;
         t.rail[i].fit.probes = 100 + i;
     }
     return t;
+}
+
+// Each number of a fit that is in a record, and no two alike.
+constexpr double fsbml_loggp_t::*kModel[] = {
+    &fsbml_loggp_t::L_ns,
+    &fsbml_loggp_t::o_s_ns,
+    &fsbml_loggp_t::o_r_ns,
+    &fsbml_loggp_t::g_ns,
+    &fsbml_loggp_t::G_ns_per_byte,
+    &fsbml_loggp_t::burst_ns,
+    &fsbml_loggp_t::O_s_ns_per_byte,
+    &fsbml_loggp_t::O_r_ns_per_byte,
+    &fsbml_loggp_t::break_bytes,
+    &fsbml_loggp_t::g_above_ns,
+    &fsbml_loggp_t::G_above_ns_per_byte,
+};
+inline std::vector<double *> numbers_of(fsbml_fit_t &f)
+{
+    std::vector<double *> numbers;
+    for (fsbml_loggp_t *p : {&f.params, &f.back}) {
+        for (double fsbml_loggp_t::*const m : kModel) {
+            numbers.push_back(&(p->*m));
+        }
+    }
+    numbers.insert(numbers.end(), {&f.duplex, &f.together, &f.residual});
+    return numbers;
+}
+
+// A fit in which nothing is 0.
+inline fsbml_fit_t full_fit()
+{
+    fsbml_fit_t f{};
+    f.valid = true;
+    f.tight = true;
+    f.params = {20000.125, 2000.5, 2100.25, 3000.0, 40.5, 1200.0, 0.0625, 0.125, 32769.0, 1.5e6, 50.25};
+    f.back = {20001.125, 2500.5, 2600.25, 3500.0, 45.5, 1300.0, 0.03125, 0.25, 16385.0, 1.25e6, 55.25};
+    f.duplex = 1.75;
+    f.together = 1.25;
+    f.residual = 0.0125;
+    f.probes = 123;
+    return f;
 }
 
 inline fsbml_hello_t hello_of(std::uint32_t rails)

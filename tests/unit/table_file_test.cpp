@@ -7,6 +7,7 @@
 
 #include "fsbml_core.h"
 #include "private_file.hpp"
+#include "records.hpp"
 #include "table_file.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ fsbml_table_t table(double scale = 1.0)
         std::snprintf(r.key, sizeof r.key, "tcp:10.0.%d.0/24", i);
         std::snprintf(r.name, sizeof r.name, "eth%d", i);
         r.fit.valid = true;
-        r.fit.params = {20e3 * scale, 7980.5, 890.25, 7000.125 + i, 41.9 * scale + 375.6 * i, 87655.0};
+        r.fit.params = loggp(20e3 * scale, 7980.5, 890.25, 7000.125 + i, 41.9 * scale + 375.6 * i, 87655.0);
         r.fit.residual = 0.0008;
         r.fit.probes = 47;
     }
@@ -55,11 +56,13 @@ void expect_same(const fsbml_table_t &a, const fsbml_table_t &b)
         EXPECT_STREQ(a.rail[i].name, b.rail[i].name);
         EXPECT_TRUE(x.valid && y.valid);
         EXPECT_EQ(x.probes, y.probes);
-        EXPECT_NEAR(x.residual, y.residual, 1e-9);
-        for (double fsbml_loggp_t::*p :
-             {&fsbml_loggp_t::L_ns, &fsbml_loggp_t::o_s_ns, &fsbml_loggp_t::o_r_ns, &fsbml_loggp_t::g_ns,
-              &fsbml_loggp_t::G_ns_per_byte, &fsbml_loggp_t::burst_ns}) {
-            EXPECT_NEAR(x.params.*p, y.params.*p, 1e-8 * y.params.*p);
+        EXPECT_EQ(x.tight, y.tight);
+        fsbml_fit_t p = x;
+        fsbml_fit_t q = y;
+        const std::vector<double *> first = numbers_of(p);
+        const std::vector<double *> second = numbers_of(q);
+        for (std::size_t k = 0; k < first.size(); ++k) {
+            EXPECT_NEAR(*first[k], *second[k], 1e-8 * *second[k]) << "number " << k;
         }
     }
 }
@@ -129,6 +132,26 @@ TEST(TableFile, ReturnsWhatWasWritten)
     expect_same(t, table());
 }
 
+// Every parameter that there is, and none that is 0 but for the six that each rail has.
+TEST(TableFile, HasAllParameters)
+{
+    fsbml_table_t t = table();
+    t.rail[0].fit = full_fit();
+    std::string why;
+    const std::string text = fsbml::table_to_file(t, kOf);
+    fsbml_table_t got{};
+    ASSERT_EQ(fsbml::table_from_file(got, text, kOf, why), 0) << why;
+    expect_same(got, t);
+    EXPECT_TRUE(got.rail[0].fit.tight);
+    EXPECT_FALSE(got.rail[1].fit.tight);
+    for (const char *name : {"O_s", "break", "g_above", "back.L", "back.G_above", "duplex", "together"}) {
+        const std::string word = " " + std::string(name) + "=";
+        const std::size_t at = text.find(word);
+        EXPECT_NE(at, std::string::npos) << name;
+        EXPECT_EQ(text.find(word, at + 1), std::string::npos) << name << " is 0 in the second rail";
+    }
+}
+
 // A program may have set a locale in which 1.5 is 1,5 and 1000 is 1.000.
 TEST(TableFile, KnowsNoLocale)
 {
@@ -164,7 +187,7 @@ TEST(TableFile, SaysWhatIsWrong)
 {
     const std::string text = fsbml::table_to_file(table(), kOf);
     const std::string rail = "rail k n L=1 o_s=1 o_r=1 g=1 G=1 burst=0\n";
-    const std::string head = "fsbml-table 1\n";
+    const std::string head = "fsbml-table 2\n";
     std::string many = head;
     for (int i = 0; i <= FSBML_MAX_RAILS; ++i) {
         many += rail;
@@ -176,7 +199,8 @@ TEST(TableFile, SaysWhatIsWrong)
         const char *why;
     } cases[] = {
         {text, "other nodes", -ESTALE, "it is of other rails, nodes or versions"},
-        {replaced(text, "table 1", "table 2"), kOf, -EPROTO, "it is of version 2, this is FSBML's version 1"},
+        {replaced(text, "table 2", "table 1"), kOf, -EPROTO, "it is of version 1, this is FSBML's version 2"},
+        {replaced(text, "table 2", "table 3"), kOf, -EPROTO, "it is of version 3, this is FSBML's version 2"},
         {"", kOf, -EBADMSG, "it has no rails"},
         {"hello\n", nullptr, -EBADMSG, "it does not begin with 'fsbml-table'"},
         {head, nullptr, -EBADMSG, "it has no rails"},
@@ -186,10 +210,25 @@ TEST(TableFile, SaysWhatIsWrong)
         {head + "rail k\n", nullptr, -EBADMSG, "a rail has no key and name, or too long ones"},
         {head + "rail k " + std::string(FSBML_NAME_MAX, 'n') + "\n", nullptr, -EBADMSG,
          "a rail has no key and name, or too long ones"},
-        {head + replaced(rail, "g=1 ", ""), nullptr, -EBADMSG,
+        {head + replaced(rail, "G=1 ", ""), nullptr, -EBADMSG,
          "the parameters of rail n are not complete, or out of range"},
         {head + replaced(rail, "G=1", "G=0"), nullptr, -EBADMSG,
          "the parameters of rail n are not complete, or out of range"},
+        {head + replaced(rail, "burst=0", "break=32769 g_above=1 G_above=1"), nullptr, -EBADMSG,
+         "the parameters of rail n are not complete, or out of range"},
+        {head + replaced(rail, "burst=0", "break=32769 g_above=32768"), nullptr, -EBADMSG,
+         "the parameters of rail n are not complete, or out of range"},
+        {head + replaced(rail, "burst=0", "O_s=1e4"), nullptr, -EBADMSG,
+         "the parameters of rail n are not complete, or out of range"},
+        {head + replaced(rail, "burst=0", "duplex=1e7"), nullptr, -EBADMSG,
+         "the parameters of rail n are not complete, or out of range"},
+        {head + replaced(rail, "burst=0", "back.G=1e13"), nullptr, -EBADMSG,
+         "the parameters of rail n are not complete, or out of range"},
+        {head + replaced(rail, "burst=0", "back.g=-1"), nullptr, -EBADMSG,
+         "'back.g=-1' is not a parameter and its value"},
+        {head + replaced(rail, "burst=0", "tight=2"), nullptr, -EBADMSG,
+         "'tight=2' is not a parameter and its value"},
+        {head + replaced(rail, "burst=0", "back=1"), nullptr, -EBADMSG, "there is no parameter 'back'"},
         {head + replaced(rail, "L=1", "L=-1"), nullptr, -EBADMSG, "'L=-1' is not a parameter and its value"},
         {head + replaced(rail, "L=1", "L=nan"), nullptr, -EBADMSG,
          "'L=nan' is not a parameter and its value"},
@@ -216,7 +255,8 @@ TEST(TableFile, CanBeEdited)
     std::string why;
     ASSERT_EQ(fsbml::table_from_file(t, text, nullptr, why), 0) << why;
     EXPECT_EQ(t.rail[0].fit.params.G_ns_per_byte, 50.0);
-    EXPECT_EQ(parse("fsbml-table 1\n\n# mine\n rail k n L=1 o_s=1 o_r=1 g=1 G=1.5e1 burst=0", nullptr), 0);
+    EXPECT_EQ(parse("fsbml-table 2\n\n# mine\n rail k n L=1 o_s=1 o_r=1 g=1 G=1.5e1 burst=0", nullptr), 0);
+    EXPECT_EQ(parse("fsbml-table 2\nrail k n G=15", nullptr), 0) << "what is 0 may be left out";
 }
 
 TEST(TableFile, NamesThatCannotStandInIt)

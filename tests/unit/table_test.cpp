@@ -41,7 +41,7 @@ TEST(TableText, AlignedLines)
     EXPECT_EQ(lines[0].size(), lines[1].size());
     EXPECT_EQ(lines[1].size(), lines[2].size());
     for (const char *word : {"rail", "key", "L us", "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B",
-                             "probes", "residual"}) {
+                             "probes", "residual", "until"}) {
         EXPECT_NE(lines[0].find(word), std::string::npos) << word;
     }
     for (const char *value :
@@ -49,6 +49,61 @@ TEST(TableText, AlignedLines)
         EXPECT_NE(lines[1].find(value), std::string::npos) << value << "\n" << lines[1];
     }
     EXPECT_NE(lines[2].find(" 1500 "), std::string::npos) << lines[2]; // 120 us at 80 ns/B
+    EXPECT_EQ(lines[0].find("break"), std::string::npos) << "no rail has one";
+}
+
+// Why the measurement ended.
+TEST(TableText, UntilTightOrBudgetSpent)
+{
+    fsbml_table_t t = table_of(2);
+    t.rail[1].fit.tight = true;
+    const std::vector<std::string> lines = lines_of(text_of(t));
+    EXPECT_NE(lines[1].find("budget spent"), std::string::npos) << lines[1];
+    EXPECT_EQ(lines[1].find("tight"), std::string::npos) << lines[1];
+    EXPECT_NE(lines[2].find("tight"), std::string::npos) << lines[2];
+}
+
+// A break gets two columns, and dashes on rails without one; all stays aligned and within 160 characters.
+TEST(TableText, Breaks)
+{
+    fsbml_table_t t = table_of(3);
+    t.rail[1].fit.params = broken(t.rail[1].fit.params, 32769, 3e6, 95.5);
+    t.rail[2].fit = {};
+    const std::vector<std::string> lines = lines_of(text_of(t));
+    ASSERT_EQ(lines.size(), 4U);
+    for (const std::string &line : lines) {
+        EXPECT_EQ(line.size(), lines[0].size());
+        EXPECT_LE(line.size(), 160U);
+    }
+    EXPECT_NE(lines[0].find("break B    G above"), std::string::npos);
+    EXPECT_NE(lines[2].find("   32769       95.5 "), std::string::npos) << lines[2];
+    EXPECT_NE(lines[1].find("        -          - "), std::string::npos) << lines[1];
+}
+
+// The other direction and several at once are worth a line where they differ by more than 5 %.
+TEST(TableText, WhatElseIsRemarkable)
+{
+    fsbml_table_t t = table_of(1);
+    fsbml_fit_t &fit = t.rail[0].fit;
+    const auto more = [&] {
+        const std::vector<std::string> lines = lines_of(text_of(t));
+        return lines.size() > 2 ? lines[2] : "";
+    };
+    EXPECT_EQ(more(), "") << "nothing is known";
+    fit.back = fit.params;
+    fit.back.G_ns_per_byte *= 1.049;
+    fit.duplex = 1.04;
+    fit.together = 0.97;
+    EXPECT_EQ(more(), "");
+    fit.back.G_ns_per_byte = 44.0;
+    EXPECT_EQ(more(), "eth0: the other way o_s 2.00 us, g 3.00 us, G 44 ns/B");
+    fit.back = fit.params;
+    fit.back.o_s_ns = 2500.0;
+    fit.duplex = 1.9;
+    fit.together = 1.25;
+    EXPECT_EQ(more(),
+              "eth0: the other way o_s 2.50 us, g 3.00 us, G 40 ns/B; both ways at once take 1.90 times "
+              "one; beside the other rails it takes 1.25 times that alone");
 }
 
 // Remarks follow the table, by rail; a rail without parameters shows dashes and why.

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <memory>
@@ -132,6 +133,89 @@ TEST(Wire, TableRoundTrip)
             EXPECT_STREQ(got.rail[i].fit.reason, t.rail[i].fit.reason);
         }
     }
+}
+
+// Every number of a fit, each another one, and both flags in all four ways.
+TEST(Wire, FitRoundTrip)
+{
+    fsbml_table_t t = table_of(1);
+    fsbml_fit_t fit = full_fit();
+    for (const bool valid : {false, true}) {
+        for (const bool tight : {false, true}) {
+            fit.valid = valid;
+            fit.tight = tight;
+            t.rail[0].fit = fit;
+            fsbml_table_t got{};
+            ASSERT_EQ(unpack(got, packed(t)), 0);
+            const std::vector<double *> sent = numbers_of(fit);
+            const std::vector<double *> come = numbers_of(got.rail[0].fit);
+            for (std::size_t i = 0; i < sent.size(); ++i) {
+                EXPECT_EQ(*come[i], *sent[i]) << "number " << i;
+                EXPECT_NE(*come[i], 0.0) << "number " << i;
+            }
+            EXPECT_EQ(got.rail[0].fit.valid, valid);
+            EXPECT_EQ(got.rail[0].fit.tight, tight);
+            EXPECT_EQ(got.rail[0].fit.probes, 123U);
+        }
+    }
+}
+
+// The bounds of a fit's parameters are for who measures: they are not sent.
+TEST(Wire, BoundsAreNotSent)
+{
+    fsbml_table_t t = table_of(1);
+    t.rail[0].fit.low = t.rail[0].fit.high = t.rail[0].fit.params;
+    fsbml_table_t got{};
+    ASSERT_EQ(unpack(got, packed(t)), 0);
+    EXPECT_EQ(got.rail[0].fit.low.L_ns, 0.0);
+    EXPECT_EQ(got.rail[0].fit.high.L_ns, 0.0);
+    EXPECT_EQ(packed(t), packed(table_of(1)));
+}
+
+// Any number that is none, negative or beyond all ranges: not packed, and refused under a right CRC.
+TEST(Wire, NumbersAreChecked)
+{
+    for (const bool valid : {false, true}) {
+        fsbml_table_t t = table_of(1);
+        t.rail[0].fit = full_fit();
+        t.rail[0].fit.valid = valid;
+        const Bytes good = packed(t);
+        ASSERT_FALSE(good.empty());
+        const std::size_t numbers = numbers_of(t.rail[0].fit).size();
+        for (std::size_t i = 0; i < numbers; ++i) {
+            for (const double bad :
+                 {-1.0, -1e-300, 1e300, std::nan(""), double{INFINITY}, -double{INFINITY}}) {
+                if (1e300 == bad && i + 1 == numbers) {
+                    continue; // a residual may be anything
+                }
+                fsbml_table_t wrong = t;
+                double *const number = numbers_of(wrong.rail[0].fit)[i];
+                const double before = *number;
+                *number = bad;
+                EXPECT_TRUE(packed(wrong).empty()) << "number " << i << ": " << bad;
+                // Where its bytes are in the record; no other number is the same.
+                const auto *bytes = reinterpret_cast<const unsigned char *>(&before);
+                Bytes b = good;
+                const auto at = std::search(b.begin(), b.end(), bytes, bytes + sizeof before);
+                ASSERT_NE(at, b.end()) << "number " << i;
+                std::memcpy(&*at, &bad, sizeof bad);
+                reseal(b);
+                fsbml_table_t got{};
+                EXPECT_EQ(unpack(got, b), -EBADMSG) << "number " << i << ": " << bad;
+            }
+        }
+    }
+}
+
+// Of a valid fit, the parameters are those that a scheduler takes.
+TEST(Wire, ValidMeansThatASchedulerTakesIt)
+{
+    fsbml_table_t t = table_of(1);
+    t.rail[0].fit = full_fit();
+    t.rail[0].fit.params.g_above_ns = 1.0; // 1.3 ms are below it
+    EXPECT_TRUE(packed(t).empty());
+    t.rail[0].fit.valid = false;
+    EXPECT_FALSE(packed(t).empty());
 }
 
 // The same of a hello.
@@ -278,7 +362,9 @@ TEST(Wire, LengthIsChecked)
 // Every bit flipped, every length cut, thousands of random changes.
 TEST(Wire, TableSurvivesDamage)
 {
-    survives_damage(table_of(2), 99);
+    fsbml_table_t t = table_of(2);
+    t.rail[1].fit = full_fit();
+    survives_damage(t, 99);
 }
 // The same of a hello.
 TEST(Wire, HelloSurvivesDamage)

@@ -20,7 +20,7 @@ namespace
 
 constexpr std::uint32_t kTableMagic = 0x54425346; // "FSBT"
 constexpr std::uint32_t kHelloMagic = 0x48425346; // "FSBH"
-constexpr std::uint16_t kTableVersion = 2;
+constexpr std::uint16_t kTableVersion = 3;
 constexpr std::uint16_t kHelloVersion = 2;
 
 constexpr std::size_t text_max(std::size_t array) noexcept
@@ -31,18 +31,21 @@ constexpr std::size_t text_max(std::size_t array) noexcept
 // A valid fit has parameters that a scheduler takes; one that is not valid has at least numbers.
 bool fit_consistent(const fsbml_fit_t &f) noexcept
 {
-    const fsbml_loggp_t &p = f.params;
-    const bool finite = std::isfinite(p.L_ns) && std::isfinite(p.o_s_ns) && std::isfinite(p.o_r_ns)
-                        && std::isfinite(p.g_ns) && std::isfinite(p.G_ns_per_byte)
-                        && std::isfinite(p.burst_ns);
-    return finite && std::isfinite(f.residual) && f.residual >= 0.0 && (!f.valid || valid(p));
+    return fit_sane(f) && (!f.valid || valid(f.params));
 }
+
+constexpr std::uint64_t kFlagValid = 1;
+constexpr std::uint64_t kFlagTight = 2;
 
 void put_fit(wire::Writer &w, const fsbml_fit_t &f) noexcept
 {
-    w.put(f.valid ? 1 : 0, 1);
-    for (const double v : {f.params.L_ns, f.params.o_s_ns, f.params.o_r_ns, f.params.g_ns,
-                           f.params.G_ns_per_byte, f.params.burst_ns, f.residual}) {
+    w.put((f.valid ? kFlagValid : 0) | (f.tight ? kFlagTight : 0), 1);
+    for (const fsbml_loggp_t *p : {&f.params, &f.back}) {
+        for (double fsbml_loggp_t::*const m : kMembers) {
+            w.put_double(p->*m);
+        }
+    }
+    for (const double v : {f.duplex, f.together, f.residual}) {
         w.put_double(v);
     }
     w.put(f.probes, 4);
@@ -51,15 +54,20 @@ void put_fit(wire::Writer &w, const fsbml_fit_t &f) noexcept
 
 void get_fit(wire::Reader &r, fsbml_fit_t &f) noexcept
 {
-    const std::uint64_t flag = r.get(1);
-    f.valid = 1 == flag;
-    for (double *v : {&f.params.L_ns, &f.params.o_s_ns, &f.params.o_r_ns, &f.params.g_ns,
-                      &f.params.G_ns_per_byte, &f.params.burst_ns, &f.residual}) {
+    const std::uint64_t flags = r.get(1);
+    f.valid = 0 != (flags & kFlagValid);
+    f.tight = 0 != (flags & kFlagTight);
+    for (fsbml_loggp_t *p : {&f.params, &f.back}) {
+        for (double fsbml_loggp_t::*const m : kMembers) {
+            p->*m = r.get_double();
+        }
+    }
+    for (double *v : {&f.duplex, &f.together, &f.residual}) {
         *v = r.get_double();
     }
     f.probes = r.get_u32();
     r.get_text(f.reason);
-    if (flag > 1 || !fit_consistent(f)) {
+    if (flags > (kFlagValid | kFlagTight) || !fit_consistent(f)) {
         r.fail();
     }
 }
@@ -70,7 +78,7 @@ void get_fit(wire::Reader &r, fsbml_fit_t &f) noexcept
 
 std::size_t table_packed_max() noexcept
 {
-    constexpr std::size_t fit = 1 + 7 * 8 + 4 + text_max(FSBML_REASON_MAX);
+    constexpr std::size_t fit = 1 + (2 * kMemberCount + 3) * 8 + 4 + text_max(FSBML_REASON_MAX);
     return wire::kHeader + std::size_t{3} * 4 + 8 + text_max(FSBML_REASON_MAX)
            + FSBML_MAX_RAILS * (2 * text_max(FSBML_NAME_MAX) + fit);
 }
@@ -201,6 +209,48 @@ std::string text_of(const char (&text)[N])
 
 } // namespace
 
+namespace
+{
+
+// Of the other direction, and of several at once, only what is remarkable.
+constexpr double kRemarkable = 0.05;
+
+bool differs(double a, double b) noexcept
+{
+    return 0.0 != b && std::fabs(a - b) > kRemarkable * std::max(a, b);
+}
+
+std::string remarks(const fsbml_fit_t &f)
+{
+    std::string s;
+    const fsbml_loggp_t &there = f.params;
+    const fsbml_loggp_t &back = f.back;
+    if (differs(there.G_ns_per_byte, back.G_ns_per_byte) || differs(there.g_ns, back.g_ns)
+        || differs(there.o_s_ns, back.o_s_ns)) {
+        append(s, "; the other way o_s %.2f us, g %.2f us, G %.4g ns/B", back.o_s_ns / 1e3, back.g_ns / 1e3,
+               back.G_ns_per_byte);
+    }
+    if (f.duplex > 1.0 + kRemarkable) {
+        append(s, "; both ways at once take %.2f times one", f.duplex);
+    }
+    if (f.together > 1.0 + kRemarkable) {
+        append(s, "; beside the other rails it takes %.2f times that alone", f.together);
+    }
+    return s.empty() ? s : s.substr(2);
+}
+
+// An optional column is there if one rail has something in it.
+void append_break(std::string &s, const fsbml_loggp_t &p)
+{
+    if (p.break_bytes > 0.0) {
+        append(s, " %8.0f %10.4g", p.break_bytes, p.G_above_ns_per_byte);
+    } else {
+        append(s, " %8s %10s", "-", "-");
+    }
+}
+
+} // namespace
+
 std::string table_text(const fsbml_table_t &t)
 {
     std::string s;
@@ -214,32 +264,47 @@ std::string table_text(const fsbml_table_t &t)
     }
     int name_width = 4;
     int key_width = 3;
+    bool breaks = false;
     for (std::uint32_t i = 0; i < n; ++i) {
         name_width = std::max(name_width, static_cast<int>(text_of(t.rail[i].name).size()));
         key_width = std::max(key_width, static_cast<int>(text_of(t.rail[i].key).size()));
+        breaks = breaks || t.rail[i].fit.params.break_bytes > 0.0;
     }
-    append(s, "%-*s  %-*s %10s %8s %8s %8s %10s %10s %8s %6s %8s\n", name_width, "rail", key_width, "key",
-           "L us", "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B", "probes", "residual");
+    append(s, "%-*s  %-*s %10s %8s %8s %8s %10s %10s %8s", name_width, "rail", key_width, "key", "L us",
+           "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B");
+    append(s, "%s %6s %8s %12s\n", breaks ? "  break B    G above" : "", "probes", "residual", "until");
     for (std::uint32_t i = 0; i < n; ++i) {
         const fsbml_fit_t &f = t.rail[i].fit;
+        const fsbml_loggp_t &p = f.params;
         append(s, "%-*s  %-*s", name_width, text_of(t.rail[i].name).c_str(), key_width,
                text_of(t.rail[i].key).c_str());
         if (f.valid) { // 1 byte a ns is 1000 MB/s
-            append(s, " %10.2f %8.2f %8.2f %8.2f %10.4g %10.4g %8.0f %6u %6.2f %%\n", f.params.L_ns / 1e3,
-                   f.params.o_s_ns / 1e3, f.params.o_r_ns / 1e3, f.params.g_ns / 1e3, f.params.G_ns_per_byte,
-                   1e3 / f.params.G_ns_per_byte, f.params.burst_ns / f.params.G_ns_per_byte, f.probes,
-                   f.residual * 100.0);
+            append(s, " %10.2f %8.2f %8.2f %8.2f %10.4g %10.4g %8.0f", p.L_ns / 1e3, p.o_s_ns / 1e3,
+                   p.o_r_ns / 1e3, p.g_ns / 1e3, p.G_ns_per_byte, 1e3 / p.G_ns_per_byte,
+                   p.burst_ns / p.G_ns_per_byte);
         } else {
-            append(s, " %10s %8s %8s %8s %10s %10s %8s %6u %8s\n", "-", "-", "-", "-", "-", "-", "-",
-                   f.probes, "-");
+            append(s, " %10s %8s %8s %8s %10s %10s %8s", "-", "-", "-", "-", "-", "-", "-");
+        }
+        if (breaks) {
+            append_break(s, f.valid ? p : fsbml_loggp_t{});
+        }
+        if (f.valid) {
+            append(s, " %6u %6.2f %% %12s\n", f.probes, f.residual * 100.0,
+                   f.tight ? "tight" : "budget spent");
+        } else {
+            append(s, " %6u %8s %12s\n", f.probes, "-", "-");
         }
     }
     for (std::uint32_t i = 0; i < n; ++i) {
         const fsbml_fit_t &f = t.rail[i].fit;
+        const std::string name = text_of(t.rail[i].name);
         const std::string why = text_of(f.reason);
+        const std::string more = f.valid ? remarks(f) : "";
         if (!why.empty()) {
-            append(s, "%s: %s%s\n", text_of(t.rail[i].name).c_str(),
-                   f.valid ? "note: " : "not used: ", why.c_str());
+            append(s, "%s: %s%s\n", name.c_str(), f.valid ? "note: " : "not used: ", why.c_str());
+        }
+        if (!more.empty()) {
+            append(s, "%s: %s\n", name.c_str(), more.c_str());
         }
     }
     return s;

@@ -22,16 +22,13 @@ namespace fsbml
 namespace
 {
 
-constexpr const char *kVersion = "1";
+constexpr const char *kVersion = "2";
 
-struct Field {
-    const char *name;
-    double fsbml_loggp_t::*value;
-};
-constexpr Field kFields[] = {{"L", &fsbml_loggp_t::L_ns},          {"o_s", &fsbml_loggp_t::o_s_ns},
-                             {"o_r", &fsbml_loggp_t::o_r_ns},      {"g", &fsbml_loggp_t::g_ns},
-                             {"G", &fsbml_loggp_t::G_ns_per_byte}, {"burst", &fsbml_loggp_t::burst_ns}};
-constexpr std::size_t kCount = sizeof kFields / sizeof *kFields;
+// Of kMembers. Those of the other direction have "back." before.
+constexpr const char *kNames[] = {"L",   "o_s", "o_r",   "g",       "G",      "burst",
+                                  "O_s", "O_r", "break", "g_above", "G_above"};
+static_assert(sizeof kNames / sizeof *kNames == kMemberCount, "each has a name");
+constexpr const char kBack[] = "back.";
 
 bool is_word(const std::string &text)
 {
@@ -61,6 +58,30 @@ bool number(const std::string &text, double &out)
     return !in.fail() && in.peek() == std::istringstream::traits_type::eof() && std::isfinite(out);
 }
 
+void write(std::ostream &out, const std::string &name, double value, bool also_zero)
+{
+    if (also_zero || 0.0 != value) {
+        out << " " << name << "=" << value;
+    }
+}
+
+// The number that a name stands for; nullptr if there is none.
+double *number_of(fsbml_fit_t &fit, const std::string &name)
+{
+    const bool back = 0 == name.compare(0, sizeof kBack - 1, kBack);
+    fsbml_loggp_t &model = back ? fit.back : fit.params;
+    const std::string member = back ? name.substr(sizeof kBack - 1) : name;
+    for (std::size_t i = 0; i < kMemberCount; ++i) {
+        if (member == kNames[i]) {
+            return &(model.*kMembers[i]);
+        }
+    }
+    return name == "duplex"     ? &fit.duplex
+           : name == "together" ? &fit.together
+           : name == "residual" ? &fit.residual
+                                : nullptr;
+}
+
 bool read_rail(std::istringstream &words, fsbml_table_rail_t &rail, std::string &reason)
 {
     std::string key;
@@ -74,34 +95,27 @@ bool read_rail(std::istringstream &words, fsbml_table_rail_t &rail, std::string 
     rail = fsbml_table_rail_t{};
     key.copy(rail.key, key.size());
     name.copy(rail.name, name.size());
-    unsigned seen = 0;
-    double probes = 0.0;
     while (words >> word) {
         const std::size_t at = word.find('=');
         const std::string what = word.substr(0, at);
         double value = 0.0;
-        if (std::string::npos == at || !number(word.substr(at + 1), value) || value < 0.0) {
+        if (std::string::npos == at || !number(word.substr(at + 1), value) || value < 0.0
+            || ("tight" == what && value > 1.0)) {
             reason = "'" + word + "' is not a parameter and its value";
             return false;
         }
-        std::size_t f = 0;
-        while (f < kCount && what != kFields[f].name) {
-            ++f;
-        }
-        if (f < kCount) {
-            rail.fit.params.*kFields[f].value = value;
-            seen |= 1U << f;
-        } else if (what == "residual") {
-            rail.fit.residual = value;
+        if (double *const member = number_of(rail.fit, what)) {
+            *member = value;
         } else if (what == "probes" && value <= std::numeric_limits<std::uint32_t>::max()) {
-            probes = value;
+            rail.fit.probes = static_cast<std::uint32_t>(value);
+        } else if (what == "tight") {
+            rail.fit.tight = value > 0.0;
         } else {
             reason = "there is no parameter '" + what + "'";
             return false;
         }
     }
-    rail.fit.probes = static_cast<std::uint32_t>(probes);
-    rail.fit.valid = (1U << kCount) - 1 == seen && valid(rail.fit.params);
+    rail.fit.valid = valid(rail.fit.params) && fit_sane(rail.fit);
     if (!rail.fit.valid) {
         reason = "the parameters of rail " + name + " are not complete, or out of range";
     }
@@ -119,9 +133,11 @@ std::string table_to_file(const fsbml_table_t &t, const std::string &fingerprint
         return "";
     }
     out << "fsbml-table " << kVersion
-        << "\n# Parameters of rails as FSBML measured them: L, o, g and burst in ns, G in ns/byte. To pin "
-           "them, copy this "
-           "file,\n# edit the copy, and start jobs with --mca bml_fsbml_table COPY.\nof "
+        << "\n# Parameters of rails as FSBML measured them: L, o, g and burst in ns, O and G in ns/byte, "
+           "break in "
+           "bytes. What is not\n# there is 0. To pin them, copy this file, edit the copy, and start jobs "
+           "with --mca "
+           "bml_fsbml_table COPY.\nof "
         << fingerprint << "\n";
     for (std::uint32_t i = 0; i < t.n_rails && i < FSBML_MAX_RAILS; ++i) {
         const std::string key = text_of(t.rail[i].key);
@@ -130,10 +146,20 @@ std::string table_to_file(const fsbml_table_t &t, const std::string &fingerprint
             return "";
         }
         out << "rail " << key << " " << name;
-        for (const Field &f : kFields) {
-            out << " " << f.name << "=" << t.rail[i].fit.params.*f.value;
+        const fsbml_fit_t &fit = t.rail[i].fit;
+        // The six that every rail has also where they are 0, so that a person sees what there is to edit.
+        constexpr std::size_t always = 6;
+        for (std::size_t k = 0; k < kMemberCount; ++k) {
+            write(out, kNames[k], fit.params.*kMembers[k], k < always);
         }
-        out << " residual=" << t.rail[i].fit.residual << " probes=" << t.rail[i].fit.probes << "\n";
+        for (std::size_t k = 0; k < kMemberCount; ++k) {
+            write(out, std::string(kBack) + kNames[k], fit.back.*kMembers[k], false);
+        }
+        write(out, "duplex", fit.duplex, false);
+        write(out, "together", fit.together, false);
+        write(out, "residual", fit.residual, true);
+        write(out, "tight", fit.tight ? 1.0 : 0.0, true);
+        out << " probes=" << fit.probes << "\n";
     }
     return out.str() + "check " + check_of(out.str()) + "\n";
 }

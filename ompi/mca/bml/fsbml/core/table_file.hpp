@@ -5,12 +5,15 @@
 // The table of rails as the text of a file: what a job has measured, for the next one, or for a person to
 // edit and pin.
 //
-//   fsbml-table 1
+//   fsbml-table 2
 //   of FINGERPRINT      what it was measured on; to others it is of no use
-//   rail KEY NAME L=.. o_s=.. o_r=.. g=.. G=.. burst=.. residual=.. probes=..    ns, ns/byte; a line a rail
+//   rail KEY NAME PARAMETER=NUMBER ...    a line a rail, in ns, ns/byte and bytes. Parameters are L, o_s, o_r, g,
+//       G, burst, O_s, O_r, break, g_above, G_above, of the other direction back.o_s, back.g, ..., and
+//       duplex, together, residual, tight (1 or 0), probes
 //   check CRC-32        of all bytes before
 //
-// Lines that begin with # are comments. Numbers are as in C, whatever the program's locale.
+// What is 0 may be left out of a rail's line. Lines that begin with # are comments. Numbers are as in C,
+// whatever the program's locale.
 #ifndef FSBML_TABLE_FILE_HPP
 #define FSBML_TABLE_FILE_HPP
 
