@@ -124,11 +124,13 @@ static void world_add_peer(void)
     p->super.proc_name.vpid = n_peers;
 }
 
+/* A model with the same o on both sides, a gap of one piece, and no more. */
+#define LOGGP(L, o, g, G) {.L_ns = (L), .o_s_ns = (o), .o_r_ns = (o), .g_ns = (g), .G_ns_per_byte = (G)}
+
 /* Fresh rails from the first n fakes (constructed by the caller), and the module behind them. */
 static void world_up(int n)
 {
-    static const fsbml_loggp_t fast = {10e3, 2e3, 2e3, 3e3, 40, 0},
-                                slow = {10e3, 2e3, 2e3, 3e3, 400, 0};
+    static const fsbml_loggp_t fast = LOGGP(10e3, 2e3, 3e3, 40), slow = LOGGP(10e3, 2e3, 3e3, 400);
     for (int i = 0; i < n; ++i) {
         selected[i] = OBJ_NEW(mca_btl_base_selected_module_t);
         selected[i]->btl_module = &fake[i].super;

@@ -199,7 +199,7 @@ static void models(const fsbml_loggp_t *p, int n)
 /* Bulk on one rail, and the control message takes the other, though it would be second best if both were idle. */
 static void control_passes_bulk(void)
 {
-    static const fsbml_loggp_t rails[] = {{10e3, 1e3, 1e3, 2e3, 10, 0}, {60e3, 1e3, 1e3, 2e3, 100, 0}};
+    static const fsbml_loggp_t rails[] = {LOGGP(10e3, 1e3, 2e3, 10), LOGGP(60e3, 1e3, 2e3, 100)};
     for (int at_once = 0; at_once < 2; ++at_once) {
         construct(2);
         mca_bml_base_btl_t *bml_btl = up(2);
@@ -262,8 +262,8 @@ static void control_arrives_first(void)
         mca_bml_base_btl_t *bml_btl = up(n);
         all_answer(n);
         for (int i = 0; i < n; ++i) {
-            p[i] = (fsbml_loggp_t){(double) (5000 + next_random(&seed) % 200000), 1000, 1000, 3000,
-                                   (double) (1 + next_random(&seed) % 400), 0};
+            const double L = (double) (5000 + next_random(&seed) % 200000);
+            p[i] = (fsbml_loggp_t) LOGGP(L, 1000, 3000, (double) (1 + next_random(&seed) % 400));
             fake[i].super.btl_sendi = 0 != (next_random(&seed) >> 9 & 1) ? fake_sendi : NULL;
         }
         models(p, n);

@@ -244,7 +244,7 @@ static void limits_stay_and_the_quantum_follows(void)
     (void) up(2, 1);
     mca_btl_base_module_t *p = &mca_bml_fsbml.group[0]->pseudo;
     /* gap of 0.4 and of 40 us beside 10 ns/B: 2 % of the bytes' time is 4 and more than 64 KiB */
-    static const fsbml_loggp_t near = {10e3, 100, 100, 400, 10, 0}, far = {10e3, 100, 100, 40e3, 10, 0};
+    static const fsbml_loggp_t near = LOGGP(10e3, 100, 400, 10), far = LOGGP(10e3, 100, 40e3, 10);
     mca_bml_fsbml.table = calloc(1, sizeof(*mca_bml_fsbml.table));
     mca_bml_fsbml.table->n_rails = 2;
     for (int i = 0; i < 2; ++i) {

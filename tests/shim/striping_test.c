@@ -132,7 +132,8 @@ static void one_message(uint64_t round_seed)
     }
     for (int i = 0; i < n; ++i) {
         const double G = 1 + (double) up_to(1000);
-        const fsbml_loggp_t p = {1e3 + (double) up_to(100000), 500, 500, 1e3 + (double) up_to(10000), G, 0};
+        const double L = 1e3 + (double) up_to(100000);
+        const fsbml_loggp_t p = LOGGP(L, 500, 1e3 + (double) up_to(10000), G);
         CHECK(0 == fsbml_sched_set_model(mca_bml_fsbml.sched, (uint32_t) i, &p));
         fake[i].chance = 0 == up_to(2) ? 0 : (unsigned) up_to(200);
         fake[i].shortens = 0 == up_to(1);

@@ -5,6 +5,7 @@
 // How sure a fit says it is, against how sure it can be.
 #include "interval.hpp"
 #include "loggp_fit.hpp"
+#include "model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ namespace
 {
 
 constexpr std::uint32_t kSmall = 1;
-constexpr fsbml_loggp_t kTruth{15e3, 2e3, 2e3, 3e3, 40.0, 0.0};
+constexpr fsbml_loggp_t kTruth = loggp(15e3, 2e3, 2e3, 3e3, 40.0, 0.0);
 
 double prtt(const Prtt &c)
 {

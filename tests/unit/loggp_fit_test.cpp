@@ -4,6 +4,7 @@
 
 // From PRTT samples to parameters: exact, noisy, disturbed, and too few samples.
 #include "loggp_fit.hpp"
+#include "model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -50,12 +51,12 @@ Samples measure(const fsbml_loggp_t &p, int repeat, Disturb disturb)
 }
 
 const fsbml_loggp_t kRails[] = {
-    {3e3, 1.4e3, 1.4e3, 1.5e3, 1.03},  // InfiniBand of the thesis, table 3.5.3.1
-    {65e3, 6.1e3, 6.1e3, 7e3, 8.49},   // Gigabit Ethernet, TCP
-    {15e3, 2e3, 2e3, 3e3, 400.0},      // 20 Mbit/s
-    {1e3, 0.3e3, 0.3e3, 0.4e3, 0.04},  // 200 Gbit/s
-    {5e6, 5e3, 5e3, 5e3, 8.0},         // far away
-    {200e3, 20e3, 20e3, 25e3, 8000.0}, // 1 Mbit/s
+    loggp(3e3, 1.4e3, 1.4e3, 1.5e3, 1.03),  // InfiniBand of the thesis, table 3.5.3.1
+    loggp(65e3, 6.1e3, 6.1e3, 7e3, 8.49),   // Gigabit Ethernet, TCP
+    loggp(15e3, 2e3, 2e3, 3e3, 400.0),      // 20 Mbit/s
+    loggp(1e3, 0.3e3, 0.3e3, 0.4e3, 0.04),  // 200 Gbit/s
+    loggp(5e6, 5e3, 5e3, 5e3, 8.0),         // far away
+    loggp(200e3, 20e3, 20e3, 25e3, 8000.0), // 1 Mbit/s
 };
 
 } // namespace
@@ -192,7 +193,7 @@ TEST(Fit, OverheadOfTheSenderAlone)
 {
     Samples samples;
     for (const Prtt &c : full_plan(100000)) {
-        samples.add(c, prtt({0.0, 7e3, 2e3, 8e3, 8.0}, c));
+        samples.add(c, prtt(loggp(0.0, 7e3, 2e3, 8e3, 8.0), c));
     }
     const fsbml_fit_t fit = fit_rail(samples, Samples(), kSmall);
     ASSERT_TRUE(fit.valid) << fit.reason;
