@@ -27,17 +27,12 @@ double gap_of(const fsbml_loggp_t &p, double s)
     return std::max(p.g_above_ns, below(p.break_bytes - 1.0)) + p.G_above_ns_per_byte * (s - p.break_bytes);
 }
 
-double o_s_of(const fsbml_loggp_t &p, double s)
-{
-    return p.o_s_ns + p.O_s_ns_per_byte * (s - 1.0);
-}
-
-// max(now + o_s(s), VFT - burst) + what follows: L + gap(s) - gap(1) + O_s (s-1) + o_r(s). `more` is what
+// max(now + o_s, VFT - burst) + what follows: L + gap(s) - gap(1) + (O_s + O_r) (s-1) + o_r. `more` is what
 // ties add.
 double arrival_of(const fsbml_loggp_t &p, double s, double now, double vft, double burst, double more = 0.0)
 {
-    return std::max(now + o_s_of(p, s), vft - burst) + p.L_ns + gap_of(p, s) - p.g_ns + p.o_r_ns
-           + p.O_r_ns_per_byte * (s - 1.0) + more;
+    return std::max(now + p.o_s_ns, vft - burst) + p.L_ns + gap_of(p, s) - p.g_ns + p.o_r_ns
+           + (p.O_s_ns_per_byte + p.O_r_ns_per_byte) * (s - 1.0) + more;
 }
 
 // 400 us at the break.
@@ -104,7 +99,7 @@ TEST(Pieces, OnBothSidesOfTheBreak)
     }
 }
 
-// On a busy rail o_s(s) overlaps the wait, however long it is.
+// On a busy rail o_s overlaps the wait; what the bytes add does not, as they are copied when it is over.
 TEST(Pieces, OverheadsOverlapTheWait)
 {
     fsbml_loggp_t p = loggp(20e3, 2e3, 3e3, 4e3, 8.0);
@@ -114,8 +109,8 @@ TEST(Pieces, OverheadsOverlapTheWait)
     const auto predict = [&](std::size_t bytes) {
         return static_cast<double>(fsbml_sched_predict(s.get(), 0, kIdle, bytes));
     };
-    EXPECT_NEAR(predict(10001), 84e3 + 20e3 + 80e3 + 3e3, 1.0);   // o_s(s) is 42 us: not seen
-    EXPECT_NEAR(predict(30001), 122e3 + 20e3 + 240e3 + 3e3, 1.0); // 122 us: longer than the wait
+    EXPECT_NEAR(predict(1), 84e3 + 20e3 + 3e3, 1.0);
+    EXPECT_NEAR(predict(10001), 84e3 + 20e3 + 120e3 + 3e3, 1.0);
 }
 
 // Choices, charges and predictions are those of doubles, over random rails, and sizes around their breaks.

@@ -76,7 +76,6 @@ void put(Rail &r, const Fixed &m, std::uint64_t start, Ticks base, Ticks burst) 
     const bool above = 0 != m.from && m.from <= start;
     const std::uint64_t per_byte = above ? m.G_above : m.G;
     r.base.store(above ? base + (m.g_above - m.g) - bytes_cost_floor(per_byte, m.from) : base, relaxed);
-    r.send_per_byte.store(m.O_s, relaxed);
     r.unseen.store(m.o_s + burst, relaxed);
     r.gap.store(above ? m.g_above - bytes_cost(per_byte, m.from) : m.g, relaxed);
     r.gap_per_byte.store(per_byte, relaxed);

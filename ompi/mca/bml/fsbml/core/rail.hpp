@@ -46,28 +46,26 @@ inline Ticks backlog(Ticks vft, Ticks now, Ticks beyond) noexcept
 // arithmetic; no charge does. `per_byte` is stored last and read first (release/acquire): who sees the first
 // model at all sees it whole.
 struct alignas(64) Rail {
-    std::atomic<std::uint64_t> per_byte{0};      // G + O_s + O_r in Q29.35; 0 = not measured yet
-    std::atomic<Ticks> base{0};                  // o_s + L + o_r: what the first byte takes on an idle rail
-    std::atomic<std::uint64_t> send_per_byte{0}; // O_s in Q29.35
-    std::atomic<Ticks> unseen{0};                // backlog that delays nothing: o_s + burst
-    std::atomic<std::uint64_t> gap_per_byte{0};  // G in Q29.35
-    std::atomic<Ticks> gap{1};                   // g, a tick at least: no charge is nothing
-    std::atomic<Ticks> bulk_cost{0};             // gap(64 KiB): what policy `single` compares
-    std::atomic<std::uint64_t> turn{0}; // when it was last charged: what policy `roundrobin` compares
+    std::atomic<std::uint64_t> per_byte{0};     // G + O_s + O_r in Q29.35; 0 = not measured yet
+    std::atomic<Ticks> base{0};                 // o_s + L + o_r: what the first byte takes on an idle rail
+    std::atomic<Ticks> unseen{0};               // backlog that delays nothing: o_s + burst
+    std::atomic<std::uint64_t> gap_per_byte{0}; // G in Q29.35
+    std::atomic<Ticks> gap{1};                  // g, a tick at least: no charge is nothing
+    std::atomic<Ticks> bulk_cost{0};            // gap(64 KiB): what policy `single` compares
+    std::atomic<std::uint64_t> turn{0};         // when it was last charged: what policy `roundrobin` compares
 
-    // max(now + o_s(s), VFT - burst) + L + gap(s) - gap(1) + O_s (s-1) + o_r(s), less `now`: o_s overlaps the
-    // wait for a busy rail (thesis 4.4.5). A shaper lets as much pass at once as its bucket holds, so that
-    // much backlog is none for who comes next. The message itself is taken to need its full time: a rail at
-    // rest looks as it would without a bucket.
+    // max(now + o_s, VFT - burst) + L + gap(s) - gap(1) + (O_s + O_r) (s-1) + o_r, less `now`: o_s overlaps
+    // the wait for a busy rail (thesis 4.4.5), but not what the bytes add, which are copied after it (and
+    // whose overlap would cost 2 ns of a decision among 16 rails). A shaper lets as much pass at once as its
+    // bucket holds, so that much backlog is none for who comes next. The message itself is taken to need its
+    // full time: a rail at rest looks as it would without a bucket.
     Ticks delivery(Ticks vft, Ticks now, Ticks beyond, std::uint64_t steps) const noexcept
     {
         constexpr auto relaxed = std::memory_order_relaxed;
-        const Ticks bytes = bytes_cost_floor(per_byte.load(std::memory_order_acquire), steps);
-        const Ticks idle = base.load(relaxed) + bytes;
-        const Ticks sending = bytes_cost_floor(send_per_byte.load(relaxed), steps);
-        const Ticks wait = vft - now - unseen.load(relaxed) - sending;
-        const Ticks busy = wait + idle;
-        return wait < beyond ? busy : idle;
+        const Ticks idle =
+            base.load(relaxed) + bytes_cost_floor(per_byte.load(std::memory_order_acquire), steps);
+        const Ticks then = now + unseen.load(relaxed);
+        return vft - then < beyond ? vft + (idle - then) : idle;
     }
 
     // 2o + L + max(VFT, now) (thesis 4.4.8), less `now`, with 2o = o_s + o_r.
