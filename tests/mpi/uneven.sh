@@ -76,8 +76,15 @@ verdict() {
     fi
 }
 
+# equal_rails FILE: a table by which rail0 and rail1 are the same. What two messages do to each other is seen by shares that a
+# measurement with an error of a few percent, on a busy machine, would shift as far.
+equal_rails() {
+    printf 'fsbml-table 2\n' >"$1"
+    printf 'rail tcp:10.71.%d.0/24 rail%d L=30000 o_s=3000 o_r=3000 g=1000 G=83.6\n' 0 0 1 1 >>"$1"
+}
+
 run_case() {
-    local name rails program what arguments words argument command=() placed=(--mca bml "$harness_bml" --mca bml_fsbml_verbose 1) attempt=1
+    local name rails program what arguments words argument reason command=() placed=(--mca bml "$harness_bml" --mca bml_fsbml_verbose 1) attempt=1
     IFS='|' read -r name rails program what arguments <<<"$1"
     harness_wanted "$name" || return 0
     read -r -a command <<<"$program"
@@ -93,6 +100,10 @@ run_case() {
         esac
     done
     [[ " $arguments " == *" PROGRAM "* ]] || placed+=("${command[@]}")
+    if [[ $rails != *200mbit* ]]; then
+        equal_rails "$harness_logs/equal_rails"
+        placed=(--mca bml_fsbml_table "$harness_logs/equal_rails" "${placed[@]}")
+    fi
     # shellcheck disable=SC2086  # one word a rail
     rails_up $rails
     harness_job "$LIMIT" 3 "${placed[@]}"
@@ -101,7 +112,15 @@ run_case() {
         attempt=$((attempt + 1))
         harness_job "$LIMIT" 3 "${placed[@]}"
     done
-    harness_result "$name" "$(verdict "$program" "$what")"
+    # When a message's later parts are asked for hangs on when the three processes get a processor: on a busy machine one job
+    # in many is out of bounds. Where the charges were not seen, all would be: 1.57 and 0.52.
+    reason=$(verdict "$program" "$what")
+    while [[ $reason == *' of a stream (expected '* ]] && [ "$attempt" -lt 8 ]; do
+        attempt=$((attempt + 3))
+        harness_job "$LIMIT" 3 "${placed[@]}"
+        reason=$(verdict "$program" "$what")
+    done
+    harness_result "$name" "$reason"
 }
 
 # IPv6 alone on the rails: an address a rail and node in place of the IPv4 one. (The kernel lists IPv6 addresses in an order of
