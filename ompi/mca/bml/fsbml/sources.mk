@@ -5,8 +5,10 @@ fsbml_core_sources = \
 	core/fsbml_core.h \
 	core/c_api.cpp \
 	core/counters.hpp \
+	core/directions.hpp core/directions.cpp \
 	core/failed.hpp \
 	core/fixed.hpp \
+	core/gaps.hpp core/gaps.cpp \
 	core/interval.hpp core/interval.cpp \
 	core/ledger.hpp core/ledger.cpp \
 	core/ledger_file.hpp core/ledger_file.cpp \
@@ -14,13 +16,17 @@ fsbml_core_sources = \
 	core/loggp.hpp core/loggp.cpp \
 	core/loggp_fit.hpp core/loggp_fit.cpp \
 	core/models.hpp core/models.cpp \
+	core/overheads.hpp core/overheads.cpp \
 	core/pilot.hpp core/pilot.cpp \
 	core/plan.hpp core/plan.cpp \
 	core/policy.hpp core/policy.cpp \
+	core/predict.hpp core/predict.cpp \
 	core/private_file.hpp core/private_file.cpp \
 	core/prtt.hpp core/prtt.cpp \
 	core/rail.hpp \
+	core/remark.hpp \
 	core/samples.hpp \
+	core/segments.hpp core/segments.cpp \
 	core/stats.hpp core/stats.cpp \
 	core/table.hpp core/table.cpp \
 	core/table_file.hpp core/table_file.cpp \

@@ -9,6 +9,7 @@
 #include "log.hpp"
 #include "loggp.hpp"
 #include "policy.hpp"
+#include "predict.hpp"
 #include "private_file.hpp"
 #include "prtt.hpp"
 #include "table.hpp"
@@ -89,8 +90,9 @@ bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes
     if (fit == nullptr || !fit->valid || packets < 2 || bytes < 1 || prtt_n_ns <= prtt_1_ns) {
         return false;
     }
-    const double measured = static_cast<double>(prtt_n_ns - prtt_1_ns) / static_cast<double>(packets - 1);
-    const double predicted = fit->params.g_ns + fit->params.G_ns_per_byte * static_cast<double>(bytes - 1);
+    const double measured = static_cast<double>(prtt_n_ns - prtt_1_ns);
+    const double predicted = fsbml::predict_prtt(*fit, FSBML_PROBE_THERE, packets, 0.0, bytes)
+                             - fsbml::predict_prtt(*fit, FSBML_PROBE_THERE, 1.0, 0.0, bytes);
     return predicted >= measured * (1 - tolerance) && predicted <= measured * (1 + tolerance);
 }
 
@@ -111,10 +113,18 @@ bool fsbml_fit_answers(const fsbml_fit_t *fit, uint32_t bytes, uint64_t prtt_ns)
     if (nullptr == fit || !fit->valid || bytes < 1) {
         return false;
     }
-    const fsbml_loggp_t &p = fit->params;
-    const double expected = 2.0 * (p.o_s_ns + p.L_ns + p.o_r_ns + p.G_ns_per_byte * (bytes - 1.0));
+    const double expected = fsbml::predict_prtt(*fit, FSBML_PROBE_THERE, 1.0, 0.0, bytes);
     const auto measured = static_cast<double>(prtt_ns);
     return measured >= expected / 1.5 - slack_ns && measured <= expected * 1.5 + slack_ns;
+}
+
+double fsbml_fit_prtt(const fsbml_fit_t *fit, fsbml_probe_kind_t kind, uint32_t packets, uint64_t delay_ns,
+                      uint32_t bytes) noexcept
+{
+    if (nullptr == fit || !fit->valid || packets < 1 || bytes < 1) {
+        return 0.0;
+    }
+    return fsbml::predict_prtt(*fit, kind, packets, static_cast<double>(delay_ns), bytes);
 }
 
 bool fsbml_loggp_valid(const fsbml_loggp_t *p) noexcept

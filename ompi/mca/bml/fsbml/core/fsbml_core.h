@@ -229,15 +229,15 @@ int fsbml_calib_next(fsbml_calib_t *c, uint64_t elapsed_ns, fsbml_probe_t *out) 
 int fsbml_calib_report(fsbml_calib_t *c, const fsbml_probe_t *probe, uint64_t prtt_ns) FSBML_NOEXCEPT;
 /** Takes a rail out of the plan, e.g. because a probe was not answered in time; `reason` ends up in the fit. */
 int fsbml_calib_fail(fsbml_calib_t *c, size_t rail, const char *reason) FSBML_NOEXCEPT;
-/** Evaluates one rail (thesis 3.2.3): lower quartile of each PRTT, line for g and G, then o, then L. */
+/** Evaluates one rail (thesis 3.2.3): one value of each PRTT, one line or two for g and G, then o, then L. */
 int fsbml_calib_fit(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *out) FSBML_NOEXCEPT;
 
-/** Fills in low and high of a rail's fit: some 0.3 ms of work, so only for who wants to know. */
+/** Fills in low and high of a rail's fit: some ms of work, so only for who wants to know. */
 int fsbml_calib_interval(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /**
- * Whether a fit predicts probes that it was not made from: (PRTT(n,0,s) - PRTT(1,0,s)) / (n-1) = g + G (s-1) (thesis
- * 3.2.3.2) within `tolerance` (0.25: a quarter). The times are in ns, n >= 2.
+ * Whether a fit predicts probes that it was not made from: PRTT(n,0,s) - PRTT(1,0,s), that is (n-1) max(o_s(s), gap(s))
+ * (thesis 3.2.2.2), within `tolerance` (0.25: a quarter). The times are in ns, n >= 2.
  */
 bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes, uint64_t prtt_1_ns, uint64_t prtt_n_ns,
                         double tolerance) FSBML_NOEXCEPT;
@@ -246,10 +246,17 @@ bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes
 uint32_t fsbml_fit_probe_bytes(const fsbml_fit_t *fit, uint32_t packets, uint64_t together_ns) FSBML_NOEXCEPT;
 
 /**
- * Whether PRTT(1,0,s) is what a fit says, 2 (o_s + L + o_r + G (s-1)) (thesis 3.2.2.1), to a third less or a half more
- * and 20 us: what a latency differs from job to job on one machine.
+ * Whether PRTT(1,0,s) is what a fit says (fsbml_fit_prtt), to a third less or a half more and 20 us: what a latency
+ * differs from job to job on one machine.
  */
 bool fsbml_fit_answers(const fsbml_fit_t *fit, uint32_t bytes, uint64_t prtt_ns) FSBML_NOEXCEPT;
+
+/**
+ * Time in ns that a probe of this kind takes by a fit (core/predict.hpp), 0 without a valid one. A burst is taken to be
+ * whole when it begins.
+ */
+double fsbml_fit_prtt(const fsbml_fit_t *fit, fsbml_probe_kind_t kind, uint32_t packets, uint64_t delay_ns, uint32_t bytes)
+    FSBML_NOEXCEPT;
 
 /* --------------------------------------------------- the table on the wire */
 

@@ -1,0 +1,62 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "predict.hpp"
+
+#include "loggp.hpp"
+
+#include <algorithm>
+
+namespace fsbml
+{
+
+namespace
+{
+
+// The other direction: its own pace, and what nobody can tell apart as there.
+fsbml_loggp_t other_direction(const fsbml_fit_t &fit) noexcept
+{
+    fsbml_loggp_t p = fit.params;
+    if (fit.back.G_ns_per_byte > 0.0) {
+        p.o_s_ns = fit.back.o_s_ns;
+        p.g_ns = fit.back.g_ns;
+        p.G_ns_per_byte = fit.back.G_ns_per_byte;
+        p.break_bytes = p.g_above_ns = p.G_above_ns_per_byte = 0.0;
+    }
+    return p;
+}
+
+} // namespace
+
+double predict_arrival(const fsbml_loggp_t &p, double n, double d_ns, double s) noexcept
+{
+    const double least_gap = gap_ns(p, 1.0);
+    const double gap = gap_ns(p, s);
+    const double o_s = p.o_s_ns + p.O_s_ns_per_byte * (s - 1.0);
+    const double o_r = p.o_r_ns + p.O_r_ns_per_byte * (s - 1.0);
+    const double through = std::max(0.0, gap - least_gap) + (n - 1.0) * std::max(o_s + d_ns, gap);
+    const double unhindered = (n - 1.0) * std::max(o_s + d_ns, std::min(gap, least_gap));
+    return o_s + std::max(unhindered, through - p.burst_ns) + p.L_ns + o_r;
+}
+
+double predict_prtt(const fsbml_fit_t &fit, fsbml_probe_kind_t kind, double n, double d_ns, double s) noexcept
+{
+    const fsbml_loggp_t &there = fit.params;
+    fsbml_loggp_t back = other_direction(fit);
+    switch (kind) {
+    case FSBML_PROBE_BACK:
+        return predict_arrival(there, 1.0, 0.0, 1.0) + predict_arrival(back, n, d_ns, s);
+    case FSBML_PROBE_TAKE:
+        return n * (there.o_r_ns + there.O_r_ns_per_byte * (s - 1.0));
+    case FSBML_PROBE_BOTH:
+        return predict_arrival(there, 1.0, 0.0, 1.0)
+               + (fit.duplex > 0.0 ? fit.duplex : 1.0)
+                     * std::max(predict_arrival(there, n, d_ns, s), predict_arrival(back, n, d_ns, s));
+    default:
+        back.o_s_ns = there.o_s_ns;
+        return predict_arrival(there, n, d_ns, s) + predict_arrival(back, 1.0, 0.0, s);
+    }
+}
+
+} // namespace fsbml

@@ -1,0 +1,32 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What a probe will take, by a fit.
+#ifndef FSBML_PREDICT_HPP
+#define FSBML_PREDICT_HPP
+
+#include "fsbml_core.h"
+
+namespace fsbml
+{
+
+// Time of PRTT(n,d,s) of a kind, in ns; s and n at least 1. With gap(s) and o(s) as fsbml_loggp_t has them,
+// the bytes' time b(s) = gap(s) - gap(1), one(s) = o_s(s) + b(s) + L + o_r(s), and ' for the other direction:
+// - arrive(n,d,s) = one(s) + (n-1) max(o_s(s) + d, gap(s)), less what a full bucket of `burst` ns hides: at
+//   most the bytes' times, so that no message comes before those that cost nothing but o and g;
+// - THERE: arrive(n,d,s) + arrive'(1,0,s), the answer with the o_s of there, as L was found with it;
+// - BACK:  arrive(1,0,1) + arrive'(n,d,s);
+// - TAKE:  n o_r(s);
+// - BOTH:  arrive(1,0,1) + duplex max(arrive(n,d,s), arrive'(n,d,s)), as a small message asks for those back.
+// The other direction has o_s, g and G of fit.back, and L, o_r, O and the bucket of this one. Without
+// fit.back the directions are alike, without fit.duplex it is 1.
+double predict_prtt(const fsbml_fit_t &fit, fsbml_probe_kind_t kind, double n, double d_ns,
+                    double s) noexcept;
+
+// When the last of n messages has been taken in, by that direction's parameters.
+double predict_arrival(const fsbml_loggp_t &p, double n, double d_ns, double s) noexcept;
+
+} // namespace fsbml
+
+#endif
