@@ -97,6 +97,118 @@ TEST(Interval, NarrowsWithSamplesAndWidensWithNoise)
     EXPECT_GT(noisy, 5.0 * many);
 }
 
+// With two pieces their parameters have bounds as well, and they hold the truth.
+TEST(Interval, OfTwoPieces)
+{
+    fsbml_loggp_t truth = kTruth;
+    truth.break_bytes = 20000.0;
+    truth.g_above_ns = 900e3;
+    truth.G_above_ns_per_byte = 20.0;
+    const std::uint64_t seed = 11;
+    std::mt19937_64 random(seed);
+    std::exponential_distribution<double> late(1.0);
+    Samples samples;
+    for (int i = 0; i < 9; ++i) {
+        for (const Prtt &c : {Prtt{1, 0, kSmall}, Prtt{16, 0, kSmall}, Prtt{16, 100000, kSmall}}) {
+            samples.add(c, prtt(c) + 5e3 * late(random));
+        }
+        for (const std::uint32_t s : {4096U, 6144U, 8192U, 16384U, 24576U, 32768U, 49152U, 65536U}) {
+            const double gap = s < truth.break_bytes
+                                   ? truth.g_ns + truth.G_ns_per_byte * (s - 1.0)
+                                   : truth.g_above_ns + truth.G_above_ns_per_byte * (s - truth.break_bytes);
+            const double one = 2.0 * (truth.o_s_ns + truth.L_ns + truth.o_r_ns + gap - truth.g_ns);
+            samples.add({1, 0, s}, one + 5e3 * late(random));
+            samples.add({16, 0, s}, one + 15.0 * gap + 5e3 * late(random));
+        }
+    }
+    const fsbml_fit_t fit = fit_of(samples);
+    ASSERT_TRUE(fit.valid) << fit.reason;
+    EXPECT_GT(fit.params.break_bytes, 16384.0);
+    EXPECT_LE(fit.params.break_bytes, 24576.0);
+    EXPECT_LE(fit.low.break_bytes, fit.params.break_bytes);
+    EXPECT_GE(fit.high.break_bytes, fit.params.break_bytes);
+    EXPECT_GT(fit.low.G_above_ns_per_byte, 19.0) << "seed " << seed;
+    EXPECT_LT(fit.high.G_above_ns_per_byte, 21.0) << "seed " << seed;
+    EXPECT_LT(fit.low.g_above_ns, fit.high.g_above_ns);
+    EXPECT_GT(doubt_of(samples, kSmall).G_above_ns_per_byte, 0.0);
+    EXPECT_TRUE(tight(samples, kSmall, 0.10));
+}
+
+// What is said after a few microseconds of work: of 1000 seeds, how many fits are no farther from what such
+// fits give in the middle than the doubt says. It shall be nine of ten; with a handful of samples it may be
+// more or some less.
+TEST(Doubt, Coverage)
+{
+    constexpr int kSeeds = 1000;
+    for (const int repeat : {3, 5, 9, 25}) {
+        struct Seen {
+            std::vector<double> value, doubt;
+        } seen[4];
+        const char *const name[] = {"L", "o_s", "g", "G"};
+        for (int seed = 1; seed <= kSeeds; ++seed) {
+            const Samples samples = measure(repeat, 5e3, static_cast<std::uint64_t>(seed));
+            const fsbml_loggp_t p = fit_rail(samples, {}, kSmall).params;
+            const Doubt d = doubt_of(samples, kSmall);
+            ASSERT_TRUE(d.known);
+            const double values[] = {p.L_ns, p.o_s_ns, p.g_ns, p.G_ns_per_byte};
+            const double doubts[] = {d.L_ns, d.o_s_ns, d.g_ns, d.G_ns_per_byte};
+            for (int i = 0; i < 4; ++i) {
+                seen[i].value.push_back(values[i]);
+                seen[i].doubt.push_back(doubts[i]);
+            }
+        }
+        for (int i = 0; i < 4; ++i) {
+            const double middle = median(seen[i].value);
+            int inside = 0;
+            for (std::size_t k = 0; k < seen[i].value.size(); ++k) {
+                inside += std::fabs(seen[i].value[k] - middle) <= seen[i].doubt[k];
+            }
+            EXPECT_GE(inside, kSeeds * (repeat < 9 ? 80 : 88) / 100) << repeat << " samples, " << name[i];
+            EXPECT_LE(inside, kSeeds * 995 / 1000) << repeat << " samples, " << name[i] << ": says nothing";
+        }
+    }
+}
+
+// The rule lets a measurement stop when more samples or less noise make it sure, and not before.
+TEST(Tight, StopsInTime)
+{
+    int few = 0;
+    int many = 0;
+    int quiet = 0;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        few += tight(measure(3, 5e3, seed), kSmall, 0.03);
+        many += tight(measure(100, 5e3, seed), kSmall, 0.03);
+        quiet += tight(measure(3, 100.0, seed), kSmall, 0.03);
+    }
+    EXPECT_LE(few, 5);
+    EXPECT_GE(many, 95);
+    EXPECT_GE(quiet, 95);
+    EXPECT_TRUE(tight(measure(2, 0.0, 1), kSmall, 0.001)) << "samples without any scatter";
+    EXPECT_FALSE(tight(measure(1, 0.0, 1), kSmall, 0.5)) << "one sample may be anything";
+    EXPECT_FALSE(tight(Samples(), kSmall, 0.5));
+}
+
+// Without the delayed PRTT, or without any line, nothing is sure.
+TEST(Tight, NeedsAllParts)
+{
+    const Samples all = measure(9, 10.0, 1);
+    Samples no_overhead;
+    Samples no_line;
+    for (const Samples::Cell &c : all.cells()) {
+        for (const double t : c.times_ns) {
+            if (0 == c.prtt.delay_ns) {
+                no_overhead.add(c.prtt, t);
+            }
+            if (c.prtt.bytes == kSmall) {
+                no_line.add(c.prtt, t);
+            }
+        }
+    }
+    ASSERT_TRUE(tight(all, kSmall, 0.03));
+    EXPECT_FALSE(tight(no_overhead, kSmall, 0.03));
+    EXPECT_FALSE(tight(no_line, kSmall, 0.03));
+}
+
 TEST(Interval, IsRepeatable)
 {
     const Samples samples = measure(9, 5e3, 7);
