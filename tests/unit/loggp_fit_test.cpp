@@ -284,3 +284,56 @@ TEST(Fit, ReasonsAreCut)
     EXPECT_LT(std::string(fit.reason).size(), static_cast<std::size_t>(FSBML_REASON_MAX));
     EXPECT_GT(std::string(fit.reason).size(), 100U) << fit.reason;
 }
+
+// Where the processor is slower than the rail, small messages show o: that is neither g nor a piece of its
+// own.
+TEST(Fit, OverheadBeyondTheGap)
+{
+    const fsbml_loggp_t truth{15e3, 40e3, 10e3, 3e3, 2.0}; // gap(18501) = o_s
+    const fsbml_fit_t fit = fit_rail(measure(truth, 5, [](double t) { return t; }), Samples(), kSmall);
+    ASSERT_TRUE(fit.valid) << fit.reason;
+    EXPECT_NEAR(fit.params.G_ns_per_byte, 2.0, 1e-6);
+    EXPECT_NEAR(fit.params.g_ns, 3e3, 1.0);
+    EXPECT_NEAR(fit.params.o_s_ns, 40e3, 1.0);
+    EXPECT_EQ(fit.params.break_bytes, 0.0);
+}
+
+// A round trip that is shorter than its overheads and bytes leaves no L; that is said.
+TEST(Fit, NoRoomForLatency)
+{
+    Samples samples;
+    for (const Prtt &c : full_plan(100000)) {
+        Prtt larger = c;
+        larger.bytes += 1000; // "small" has 1000 bytes that are gone in one PRTT
+        const double hidden = 1 == c.packets && kSmall == c.bytes ? 90e3 : 0.0;
+        samples.add(larger, prtt({0.0, 10e3, 10e3, 11e3, 50.0}, larger) - hidden);
+    }
+    const fsbml_fit_t fit = fit_rail(samples, Samples(), 1001);
+    ASSERT_TRUE(fit.valid) << fit.reason;
+    EXPECT_EQ(fit.params.L_ns, 0.0);
+    EXPECT_NE(std::string(fit.reason).find("L set to 0"), std::string::npos) << fit.reason;
+}
+
+// Samples of single small messages that were all disturbed: larger ones were answered sooner.
+TEST(Fit, LargerMessagesBoundTheSmall)
+{
+    Samples samples;
+    for (const Prtt &c : full_plan(100000)) {
+        for (int i = 0; i < 3; ++i) {
+            samples.add(c, prtt(kRails[1], c) * (1 == c.packets && kSmall == c.bytes ? 50.0 : 1.0));
+        }
+    }
+    const fsbml_fit_t fit = fit_rail(samples, Samples(), kSmall);
+    EXPECT_LT(fit.params.L_ns, 3.0 * kRails[1].L_ns);
+    EXPECT_NEAR(fit.params.G_ns_per_byte, kRails[1].G_ns_per_byte, 0.01 * kRails[1].G_ns_per_byte);
+}
+
+// G is raised to what a model can hold.
+TEST(Fit, LeastG)
+{
+    const fsbml_fit_t fit =
+        fit_rail(measure({1e3, 100.0, 100.0, 200.0, 5e-4}, 5, [](double t) { return t; }), Samples(), kSmall);
+    ASSERT_TRUE(fit.valid) << fit.reason;
+    EXPECT_EQ(fit.params.G_ns_per_byte, 1e-3);
+    EXPECT_NE(std::string(fit.reason).find("G raised"), std::string::npos) << fit.reason;
+}
