@@ -23,7 +23,6 @@ namespace
 constexpr std::size_t kFewSamples = 3; // below this little protects from a disturbed probe
 constexpr double kWorthARemark = 0.05; // intercept against the smallest size's gap, L against one way
 constexpr double kAsOverhead = 1.1;    // gap of small messages against o_s
-constexpr double kLeastOfBelow = 0.5;  // gap where the second piece begins against that right before
 constexpr double kLinesDiffer = 0.10;  // Theil-Sen against least squares
 
 double residual(const GapLine &line)
@@ -97,7 +96,8 @@ bool fit_gaps(fsbml_fit_t &fit, const Samples &samples, const Samples &rough, st
         fit.params.break_bytes = std::ceil(pieces.break_x) + 1.0;
         fit.params.G_above_ns_per_byte = bounded_G(fit, pieces.above.slope);
         fit.params.g_above_ns = pieces.above.at(fit.params.break_bytes - 1.0);
-        const double least = kLeastOfBelow * line.at(fit.params.break_bytes - 1.0);
+        const double least =
+            kLeastAbove * (fit.params.g_ns + fit.params.G_ns_per_byte * (fit.params.break_bytes - 1.0));
         if (fit.params.g_above_ns < least) { // no protocol makes that much of a difference
             remark(fit, "gap at %.0f B set to %.2f us, the line gives %.2f", fit.params.break_bytes,
                    least / 1e3, fit.params.g_above_ns / 1e3);
