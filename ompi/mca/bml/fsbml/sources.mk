@@ -22,7 +22,8 @@ fsbml_core_sources = \
 	core/policy.hpp core/policy.cpp \
 	core/predict.hpp core/predict.cpp \
 	core/private_file.hpp core/private_file.cpp \
-	core/prtt.hpp core/prtt.cpp \
+	core/progress.hpp core/progress.cpp \
+	core/prtt.hpp core/prtt.cpp core/rounds.cpp \
 	core/rail.hpp \
 	core/remark.hpp \
 	core/samples.hpp \

@@ -155,11 +155,12 @@ int fsbml_sched_share(fsbml_sched_t *s, fsbml_ledger_t *l, const char *const key
 
 /** What the calibration may do; the defaults are the thesis' (3.4.3) but for the budget, which it did not have. */
 typedef struct fsbml_calib_config_t {
-    uint32_t packets;        /**< n of PRTT(n,d,s); 2..1024, default 16 */
-    uint32_t size_step;      /**< bytes between two sizes; default 2048 */
+    uint32_t packets;        /**< most n of PRTT(n,d,s); 2..1024, default 16 */
+    uint32_t size_step;      /**< least bytes between two planned sizes; default 2048 */
     uint32_t small_size;     /**< s of the PRTT with delay; default 1 */
-    uint32_t samples;        /**< wanted repetitions of each PRTT; default 9 */
-    uint64_t budget_ns;      /**< for all rails together; default 300 ms */
+    uint32_t samples;        /**< wanted repetitions of each PRTT; fewer where the parameters are tight before, up to
+                                  four times as many where they never are; default 9 */
+    uint64_t budget_ns;      /**< for all rails together; default 300 ms, of which a quiet machine needs a third */
     uint64_t seed;           /**< of the order of the rounds */
     uint64_t timer_ns;       /**< what one look at the clock takes; it is taken off */
 } fsbml_calib_config_t;
@@ -220,12 +221,15 @@ void fsbml_calib_destroy(fsbml_calib_t *c) FSBML_NOEXCEPT;
 
 /**
  * The next probe, given the time since the calibration began. Returns 1 and fills *out, or 0 when it is finished
- * (samples complete, or the budget does not hold one more probe); -EBUSY while the last probe has neither been
+ * (every rail's parameters are tight, or the budget does not hold one more probe); -EBUSY while the last probe has neither been
  * reported nor its rail failed. A warm_up probe is run as any other; of two small messages with a long delay it is a
  * pause, in which a shaped rail recovers.
  */
 int fsbml_calib_next(fsbml_calib_t *c, uint64_t elapsed_ns, fsbml_probe_t *out) FSBML_NOEXCEPT;
-/** Reports the time of the probe that is outstanding; -EINVAL for any other. */
+/**
+ * Reports the time of the probe that is outstanding; -EINVAL for any other. 0: it brought no time; a kind other than
+ * THERE is then not asked for again on this rail.
+ */
 int fsbml_calib_report(fsbml_calib_t *c, const fsbml_probe_t *probe, uint64_t prtt_ns) FSBML_NOEXCEPT;
 /** Takes a rail out of the plan, e.g. because a probe was not answered in time; `reason` ends up in the fit. */
 int fsbml_calib_fail(fsbml_calib_t *c, size_t rail, const char *reason) FSBML_NOEXCEPT;

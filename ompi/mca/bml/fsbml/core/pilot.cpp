@@ -5,6 +5,7 @@
 #include "pilot.hpp"
 
 #include "loggp.hpp"
+#include "loggp_fit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +17,19 @@ namespace
 {
 constexpr std::uint32_t kRampFirst = 1024;
 constexpr std::uint32_t kRampLast = 65536;
-constexpr double kDelayBeyond = 10e3; // ns that the delay exceeds twice the gap
+constexpr double kTells = 300e3;       // ns of a transfer
+constexpr double kTogether = 1e6;      // ns that small messages of one probe take together
+constexpr double kDelaysAgainst = 4.0; // delays count that much: few packets do
+constexpr double kSlowAnswer = 2e6;    // ns of a round trip, of which one is enough
+constexpr double kDelayBeyond = 10e3;  // ns that the delay exceeds twice the gap
+constexpr double kRoundTrip = 100e3;   // ns of a round trip that the delay takes half of
 } // namespace
+
+// A transfer that a shaper's bucket cannot hide tells soon; a smaller one has to take long.
+double Pilot::telling_ns() const noexcept
+{
+    return bytes_ >= kBulkBytes ? std::min(telling_ns_, kTells) : telling_ns_;
+}
 
 Pilot::Pilot(const fsbml_calib_config_t &config, std::uint32_t max_bytes, double telling_ns)
     : packets_(config.packets), small_(config.small_size),
@@ -25,10 +37,10 @@ Pilot::Pilot(const fsbml_calib_config_t &config, std::uint32_t max_bytes, double
 {
 }
 
-// As many packets as wanted, but for no more time than two telling transfers.
+// As many packets as wanted, but for no more time than tells.
 std::uint32_t Pilot::packets_for(double between_ns) const noexcept
 {
-    const double most = 1.0 + std::floor(2.0 * telling_ns_ / std::max(between_ns, 1.0));
+    const double most = 1.0 + std::floor(kTogether / std::max(between_ns, 1.0));
     return static_cast<std::uint32_t>(std::clamp(most, 2.0, static_cast<double>(packets_)));
 }
 
@@ -37,11 +49,13 @@ Prtt Pilot::small_gap() const noexcept
     return Prtt{packets_for(pace_.small_gap_ns), 0, small_};
 }
 
-// The delay is clearly longer than the gap, or the two mix (thesis 3.5.2).
+// The delay is clearly longer than the gap, or the two mix (thesis 3.5.2), and lets a message arrive before
+// the next one leaves, as far as that is soon.
 Prtt Pilot::overhead() const noexcept
 {
-    const double delay = std::ceil(2.0 * pace_.small_gap_ns + kDelayBeyond);
-    return Prtt{packets_for(delay), static_cast<std::uint64_t>(delay), small_};
+    const double delay = std::ceil(
+        std::max(2.0 * pace_.small_gap_ns + kDelayBeyond, std::min(pace_.base_ns, kRoundTrip) / 2.0));
+    return Prtt{packets_for(kDelaysAgainst * delay), static_cast<std::uint64_t>(delay), small_};
 }
 
 Prtt Pilot::next() const noexcept
@@ -89,7 +103,7 @@ void Pilot::learn(double time_ns) noexcept
     case Stage::single:
         pace_.base_ns = time_ns;
         // Once more, against a disturbed first one, unless the rail is slow to answer.
-        stage_ = time_ns <= telling_ns_ ? Stage::single_again : Stage::gap;
+        stage_ = time_ns <= kSlowAnswer ? Stage::single_again : Stage::gap;
         break;
     case Stage::single_again:
         pace_.base_ns = std::min(pace_.base_ns, time_ns);
@@ -122,7 +136,7 @@ void Pilot::learn(double time_ns) noexcept
 void Pilot::learn_ramp(double time_ns) noexcept
 {
     one_ns_ = time_ns;
-    if (time_ns - pace_.base_ns >= telling_ns_) {
+    if (time_ns - pace_.base_ns >= telling_ns()) {
         stage_ = Stage::second;
     } else {
         climb();
@@ -131,7 +145,7 @@ void Pilot::learn_ramp(double time_ns) noexcept
 
 void Pilot::learn_second(double time_ns) noexcept
 {
-    if (time_ns - pace_.base_ns < telling_ns_) { // two take less than one did: that one was disturbed
+    if (time_ns - pace_.base_ns < telling_ns()) { // two take less than one did: that one was disturbed
         one_ns_ = std::min(one_ns_, time_ns);
         climb();
         return;
@@ -142,7 +156,7 @@ void Pilot::learn_second(double time_ns) noexcept
 
 void Pilot::learn_third(double time_ns) noexcept
 {
-    if (time_ns - pace_.base_ns < telling_ns_) { // so the two before were disturbed
+    if (time_ns - pace_.base_ns < telling_ns()) { // so the two before were disturbed
         one_ns_ = time_ns;
         climb();
         return;

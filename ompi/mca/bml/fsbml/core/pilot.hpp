@@ -20,7 +20,7 @@ namespace fsbml
 class Pilot
 {
 public:
-    // `telling_ns` is the time of a transfer that is long enough to plan with.
+    // `telling_ns` is the time of a transfer that is long enough to plan with, however small.
     Pilot(const fsbml_calib_config_t &config, std::uint32_t max_bytes, double telling_ns);
 
     bool done() const noexcept { return Stage::done == stage_; }
@@ -31,6 +31,7 @@ public:
     Prtt next() const noexcept;
     double predicted_ns() const noexcept; // of next()
     void learn(double time_ns) noexcept;  // what next() took
+    void correct(const Pace &pace) noexcept { pace_ = pace; }
     void give_up() noexcept { stage_ = Stage::done; }
 
     const Pace &pace() const noexcept { return pace_; }
@@ -45,12 +46,13 @@ private:
     void learn_second(double time_ns) noexcept;
     void learn_third(double time_ns) noexcept;
     void climb() noexcept;
+    double telling_ns() const noexcept;
     std::uint32_t packets_for(double between_ns) const noexcept;
 
     const std::uint32_t packets_;
     const std::uint32_t small_;
     const std::uint32_t last_; // largest size of the ramp
-    const double telling_ns_;
+    const double telling_ns_;  // for small sizes
 
     Stage stage_ = Stage::warm_up;
     Pace pace_;

@@ -8,6 +8,7 @@
 #include "log.hpp"
 #include "loggp.hpp"
 #include "loggp_fit.hpp"
+#include "progress.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -20,17 +21,14 @@ namespace fsbml
 namespace
 {
 
-constexpr double kReserve = 0.10;   // of what is left, not planned
-constexpr double kMargin = 0.02;    // of the budget, in which no probe is to end
-constexpr double kLeastRest = 20e3; // ns; a shorter pause is not worth a probe
-constexpr std::size_t kSteps = 128; // more than there are rungs and lifts together
-constexpr double kLongest = 1e15;   // ns; a reported time is no longer, so that sums and casts stay sane
-constexpr double kFrame = 64.0;     // bytes that a message takes beside its own
+constexpr double kPlanned = 0.33;    // of the budget, that a quiet machine is to need
+constexpr double kReserve = 0.10;    // of what is left, not planned
+constexpr double kMargin = 0.02;     // of the budget, in which no probe is to end
+constexpr std::size_t kSteps = 128;  // more than there are rungs and lifts together
+constexpr double kLongest = 1e15;    // ns; a reported time is no longer, so that sums and casts stay sane
+constexpr std::uint32_t kMisses = 3; // probes in a pilot that may bring no time
 
-double as_double(std::uint64_t v) noexcept
-{
-    return static_cast<double>(v);
-}
+constexpr const char *kKindNames[] = {"", " back", " take", " both"};
 
 } // namespace
 
@@ -44,7 +42,8 @@ Calibration::Calibration(const fsbml_calib_config_t &config, std::size_t n_rails
                          const fsbml_calib_rail_t *known)
     : config_(config), random_(config.seed)
 {
-    // A percent of the rail's share of the budget tells the rail's pace well enough to plan with.
+    // A percent of the rail's share of the budget tells a slow rail's pace; what is long enough for the
+    // others to plan with is less.
     const double telling_ns = as_double(config.budget_ns) / (100.0 * as_double(n_rails));
     rails_.reserve(n_rails);
     for (std::size_t i = 0; i < n_rails; ++i) {
@@ -75,7 +74,11 @@ int Calibration::next(std::uint64_t elapsed_ns, fsbml_probe_t &out)
         finished_ = -1;
     }
     elapsed_ = elapsed_ns;
-    if (elapsed_ns >= config_.budget_ns) {
+    if (elapsed_ns >= config_.budget_ns && !over_) {
+        over_ = true;
+        end_round(elapsed_ns);
+    }
+    if (over_) {
         return 0;
     }
     if (pilot(elapsed_ns, out)) {
@@ -96,26 +99,55 @@ int Calibration::report(const fsbml_probe_t &probe, std::uint64_t time_ns)
     outstanding_ = false;
     const double time = std::min(as_double(time_ns), kLongest);
     Rail &r = rails_[probe_.rail];
-    log(kLogProbe, "rail %u: PRTT(%u,%" PRIu64 " ns,%u B)%s = %.1f us", probe_.rail, probe_.packets,
-        probe_.delay_ns, probe_.bytes, probe_.warm_up ? ", not a sample," : "", time / 1e3);
+    log(kLogProbe, "rail %u: PRTT(%u,%" PRIu64 " ns,%u B)%s%s = %.1f us", probe_.rail, probe_.packets,
+        probe_.delay_ns, probe_.bytes, kKindNames[probe_.kind], probe_.warm_up ? ", not a sample," : "",
+        time / 1e3);
     const Prtt prtt{probe_.packets, probe_.delay_ns, probe_.bytes, probe_.kind};
     const bool pause = r.pilot.done() && probe_.warm_up;
-    const bool of_pace = r.pilot.at_once();
-    if (!probe_.warm_up) {
-        (of_pace ? r.pace_samples : r.samples).add(prtt, time);
-    }
-    if (!r.pilot.done()) {
-        r.pilot.learn(time);
-        if (!r.pilot.at_once()) {
-            next_pilot();
-        }
-    }
     if (!pause) { // which it was, whatever little it sent
+        learn(r, prtt, time);
         finished_ = static_cast<std::ptrdiff_t>(probe_.rail);
         const double taken = probe_.packets * (probe_.bytes + kFrame);
         r.drained_bytes = std::min(drained(r, probe_start_) + taken, static_cast<double>(kBulkBytes));
     }
     return 0;
+}
+
+// A clock that stood still or went back has measured nothing: the pilot tries again, a round does without. Of
+// the kinds that are only good to know, one that brings nothing is given up: the caller does not have it.
+void Calibration::learn(Rail &r, const Prtt &prtt, double time_ns)
+{
+    const double least =
+        FSBML_PROBE_TAKE == prtt.kind ? 0.0 : (prtt.packets - 1.0) * as_double(prtt.delay_ns);
+    const bool measured = time_ns > least;
+    if (!measured && FSBML_PROBE_THERE != prtt.kind) {
+        drop_kind(r, prtt.kind);
+    }
+    if (!measured && (r.pilot.done() || r.misses++ < kMisses)) {
+        return;
+    }
+    const bool of_pace = r.pilot.at_once();
+    if (!probe_.warm_up && measured) {
+        (of_pace ? r.pace_samples : r.samples).add(prtt, time_ns);
+        r.sampled = true;
+    }
+    if (!r.pilot.done()) {
+        r.pilot.learn(time_ns);
+        if (!r.pilot.at_once()) {
+            next_pilot();
+        }
+    }
+}
+
+void Calibration::drop_kind(Rail &r, fsbml_probe_kind_t kind)
+{
+    auto &cells = r.plan.cells;
+    cells.erase(
+        std::remove_if(cells.begin(), cells.end(), [&](const PlannedCell &c) { return c.prtt.kind == kind; }),
+        cells.end());
+    round_.erase(std::remove_if(round_.begin(), round_.end(),
+                                [&](const Task &t) { return &rails_[t.rail] == &r && t.prtt.kind == kind; }),
+                 round_.end());
 }
 
 int Calibration::fail(std::size_t rail, const char *reason)
@@ -136,12 +168,22 @@ fsbml_fit_t Calibration::fit(std::size_t rail) const
 {
     const Rail &r = rails_[rail];
     if (!r.failed) {
-        return fit_rail(r.samples, r.pace_samples, config_.small_size);
+        fsbml_fit_t fit = fit_rail(r.samples, r.pace_samples, config_.small_size, known_of(r));
+        fit.tight = fit.valid && r.tight;
+        return fit;
     }
     fsbml_fit_t fit{};
     const std::size_t length = std::min(r.failure.size(), sizeof fit.reason - 1);
     r.failure.copy(fit.reason, length);
     return fit;
+}
+
+Known Calibration::known_of(const Rail &r) const noexcept
+{
+    Known known;
+    std::copy(std::begin(r.known.limit), std::end(r.known.limit), known.limit);
+    known.timer_ns = as_double(config_.timer_ns);
+    return known;
 }
 
 void Calibration::interval(std::size_t rail, fsbml_fit_t &fit) const
@@ -177,41 +219,63 @@ void Calibration::next_pilot() noexcept
 
 Plan Calibration::plan_of(const Rail &r, std::size_t rung) const
 {
-    const Limits limits{config_.packets, config_.size_step, config_.small_size, config_.samples,
-                        r.known.max_bytes};
+    Limits limits{config_.packets, config_.size_step, config_.small_size,
+                  config_.samples, r.known.max_bytes, {}};
+    std::copy(std::begin(r.known.limit), std::end(r.known.limit), limits.change.begin());
     return make_plan(rung, limits, r.pilot.pace(), r.pilot.small_gap(), r.pilot.overhead());
 }
 
+// Best is a plan that a quiet machine carries out in a third of the budget; where rails are too slow for
+// that, one that leaves two samples of each PRTT within the budget; else what there is time for.
 void Calibration::make_plans(std::uint64_t elapsed_ns)
 {
-    const double room = (1.0 - kReserve) * as_double(config_.budget_ns - elapsed_ns);
+    const double left = (1.0 - kReserve) * as_double(config_.budget_ns - elapsed_ns);
+    const double planned = kPlanned * as_double(config_.budget_ns) - as_double(elapsed_ns);
     std::vector<Rail *> todo; // the fastest first
     for (Rail &r : rails_) {
-        if (!r.failed && r.pilot.pace().per_byte_ns > 0.0) {
+        r.done = r.failed || !(r.pilot.pace().per_byte_ns > 0.0);
+        if (!r.done) {
             todo.push_back(&r);
         }
+    }
+    if (todo.empty()) {
+        return;
     }
     std::sort(todo.begin(), todo.end(), [](const Rail *a, const Rail *b) {
         return a->pilot.pace().per_byte_ns < b->pilot.pace().per_byte_ns;
     });
+    const std::size_t twice = last_rung_of(std::min(kTightSamples, config_.samples));
+    if (!plan_within(planned, twice, todo) && !plan_within(left, twice, todo)) {
+        plan_within(left, rungs() - 1, todo);
+    }
+    for (const Rail *r : todo) {
+        log(kLogPlan, "rail %td: about %.3g ns/B: %zu sizes up to %u B, %zu PRTTs, %u times: %.1f ms",
+            r - rails_.data(), r->pilot.pace().per_byte_ns, r->plan.sizes.size(),
+            r->plan.sizes.empty() ? config_.small_size : r->plan.sizes.back(), r->plan.cells.size(),
+            r->plan.samples, r->plan.cost_ns / 1e6);
+    }
+}
+
+bool Calibration::plan_within(double room, std::size_t last, std::vector<Rail *> &todo)
+{
     // Noise is the same for all, transfer times are not: of two rails, the one twice as fast is a rung
     // higher...
     const auto rung_of = [&](const Rail &r, std::size_t step) {
         const double faster = todo.back()->pilot.pace().per_byte_ns / r.pilot.pace().per_byte_ns;
         const auto lift = static_cast<std::size_t>(std::log2(faster));
-        return std::min(step - std::min(step, lift), rungs() - 1);
+        return std::min(step - std::min(step, lift), last);
     };
-    double cost = 0.0;
-    for (std::size_t step = 0; step < kSteps; ++step) {
+    double cost = room + 1.0;
+    for (std::size_t step = 0; step < kSteps && cost > room; ++step) {
         cost = 0.0;
         for (Rail *r : todo) {
             r->rung = rung_of(*r, step);
             r->plan = plan_of(*r, r->rung);
             cost += r->plan.cost_ns;
         }
-        if (cost <= room) {
-            break;
-        }
+    }
+    if (cost > room) {
+        return false;
     }
     // ... then what is left over, to the fastest first: a step up costs them least.
     for (Rail *r : todo) {
@@ -224,101 +288,7 @@ void Calibration::make_plans(std::uint64_t elapsed_ns)
             }
         }
     }
-    for (const Rail *r : todo) {
-        log(kLogPlan, "rail %td: about %.3g ns/B: %u packets, sizes up to %u B, %zu PRTTs, %u times: %.1f ms",
-            r - rails_.data(), r->pilot.pace().per_byte_ns, r->plan.packets, r->plan.largest,
-            r->plan.cells.size(), r->plan.samples, r->plan.cost_ns / 1e6);
-    }
-}
-
-// ---------------------------------------------------------------- samples
-
-void Calibration::new_round()
-{
-    ++rounds_;
-    round_idle_ = true;
-    for (std::size_t i = 0; i < rails_.size(); ++i) {
-        for (const Prtt &prtt : rails_[i].plan.cells) {
-            round_.push_back(Task{static_cast<std::uint32_t>(i), prtt});
-        }
-    }
-    // Fisher-Yates by hand: std::shuffle may differ between libraries, and runs are to be repeatable.
-    for (std::size_t i = round_.size(); i > 1; --i) {
-        std::swap(round_[i - 1], round_[random_() % i]);
-    }
-}
-
-// Rounds go on until all samples are there or a round had no room for any.
-bool Calibration::sample(std::uint64_t elapsed_ns, fsbml_probe_t &out)
-{
-    while (!start_one(elapsed_ns, out)) {
-        if (rounds_ >= config_.samples || (rounds_ > 0 && round_idle_)) {
-            return false;
-        }
-        new_round();
-    }
     return true;
-}
-
-// Starts one probe of the round. What does not fit any more is dropped. A rail that has to rest first is
-// passed over as long as others have something to do; else it gets its pause: two small messages that far
-// apart.
-bool Calibration::start_one(std::uint64_t elapsed_ns, fsbml_probe_t &out)
-{
-    std::ptrdiff_t resting = -1;
-    for (std::size_t i = round_.size(); i-- > 0;) {
-        const Task task = round_[i];
-        const Rail &r = rails_[task.rail];
-        const double rest = rest_ns(r, elapsed_ns);
-        if (r.failed || !fits(expected_ns(r, task.prtt) + rest, elapsed_ns)) {
-            round_.erase(round_.begin() + static_cast<std::ptrdiff_t>(i));
-            resting -= resting >= 0 ? 1 : 0;
-        } else if (rest > 0.0) {
-            resting = resting < 0 ? static_cast<std::ptrdiff_t>(i) : resting;
-        } else {
-            round_.erase(round_.begin() + static_cast<std::ptrdiff_t>(i));
-            round_idle_ = false;
-            issue(task.rail, task.prtt, false, out);
-            return true;
-        }
-    }
-    if (resting < 0) {
-        return false;
-    }
-    const Task task = round_[static_cast<std::size_t>(resting)];
-    const double rest = rest_ns(rails_[task.rail], elapsed_ns);
-    issue(task.rail, Prtt{2, static_cast<std::uint64_t>(rest), config_.small_size}, true, out);
-    return true;
-}
-
-// What a PRTT of this rail will take: as before, or by that of its first message, or by the pilot's pace.
-double Calibration::expected_ns(const Rail &r, const Prtt &prtt) const
-{
-    const Pace &pace = r.pilot.pace();
-    if (const Samples::Cell *same = r.samples.find(prtt)) {
-        return undisturbed(same->times_ns);
-    }
-    const Samples::Cell *one = r.samples.find(Prtt{1, 0, prtt.bytes});
-    if (nullptr != one && 0 == prtt.delay_ns) {
-        return undisturbed(one->times_ns)
-               + (prtt.packets - 1.0) * (pace.small_gap_ns + prtt.bytes * pace.per_byte_ns);
-    }
-    return predict_ns(pace, prtt);
-}
-
-// What of a shaper's burst may not be back yet.
-double Calibration::drained(const Rail &r, std::uint64_t elapsed_ns) const noexcept
-{
-    const double pace = r.pilot.pace().per_byte_ns;
-    const double idle = as_double(elapsed_ns - std::min(elapsed_ns, r.idle_since));
-    return pace > 0.0 ? std::max(0.0, r.drained_bytes - idle / pace) : r.drained_bytes;
-}
-
-// How long a rail has to stay idle before its next sample.
-double Calibration::rest_ns(const Rail &r, std::uint64_t elapsed_ns) const noexcept
-{
-    const double rest = std::min(drained(r, elapsed_ns) * r.pilot.pace().per_byte_ns, r.plan.rest_ns);
-    return rest >= kLeastRest ? rest : 0.0;
 }
 
 } // namespace fsbml

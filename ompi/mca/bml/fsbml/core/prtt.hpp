@@ -4,16 +4,20 @@
 
 // The calibration: a state machine that says which probe comes next and keeps what it brought.
 //
-// First every rail has its pilot (pilot.hpp), rails in turn. Then every rail gets a plan (plan.hpp) that fits
-// what is left of the budget, and rounds over all PRTTs of all rails follow in random order, so that a
-// disturbance hits all alike. On slow rails a probe waits until what the one before may have taken from a
-// shaper's burst is back.
+// First every rail has its pilot (pilot.hpp), rails in turn. Then every rail gets a plan (plan.hpp), and
+// rounds over all PRTTs of all rails follow in random order, so that a disturbance hits all alike. On slow
+// rails a probe waits until what the one before may have taken from a shaper's burst is back. After a round,
+// a rail whose parameters would hardly change is done (progress.hpp). So a quiet machine takes about a third
+// of the budget, for which plans are made, or a few milliseconds if its rails are fast; a disturbed one takes
+// more.
 #ifndef FSBML_PRTT_HPP
 #define FSBML_PRTT_HPP
 
 #include "fsbml_core.h"
+#include "loggp_fit.hpp"
 #include "pilot.hpp"
 #include "plan.hpp"
+#include "progress.hpp"
 #include "samples.hpp"
 
 #include <random>
@@ -22,6 +26,14 @@
 
 namespace fsbml
 {
+
+constexpr double kFrame = 96.0;            // bytes that a message takes beside its own, at most
+constexpr std::uint32_t kTightSamples = 2; // of each PRTT: of fewer nobody knows what they are worth
+
+inline double as_double(std::uint64_t v) noexcept
+{
+    return static_cast<double>(v);
+}
 
 bool valid(const fsbml_calib_config_t &c) noexcept;
 
@@ -53,6 +65,14 @@ private:
         Pilot pilot;
         Plan plan;
         std::size_t rung = 0;
+        std::uint32_t refined = 0; // sizes added to the plan
+        std::uint32_t rounds = 0;
+        std::uint32_t misses = 0; // probes of the pilot that brought no time
+        std::uint32_t replans = 0;
+        bool sampled = false; // in this round
+        Loose loose{true, true};
+        bool done = false;
+        bool tight = false;
         Samples samples;
         Samples pace_samples; // the pilot's pair: what the line is drawn through when there is no better
         double drained_bytes = 0.0;   // what probes may have taken from a burst, as of idle_since
@@ -68,14 +88,25 @@ private:
     void next_pilot() noexcept;
     void make_plans(std::uint64_t elapsed_ns);
     Plan plan_of(const Rail &r, std::size_t rung) const;
-    void new_round();
+    bool plan_within(double room, std::size_t last, std::vector<Rail *> &todo);
+    void new_round(std::uint64_t elapsed_ns);
+    std::uint32_t times_of(const Rail &r, const PlannedCell &cell) const;
+    void end_round(std::uint64_t elapsed_ns);
+    bool refine(Rail &r);
+    Pace seen_pace(const Rail &r) const;
+    bool replan(Rail &r, std::uint64_t elapsed_ns);
+    void drop_kind(Rail &r, fsbml_probe_kind_t kind);
+    void say_end(const Rail &r, const char *why, std::uint64_t elapsed_ns) const;
+    Known known_of(const Rail &r) const noexcept;
+    Loose loose_now(std::size_t rail) const;
     bool sample(std::uint64_t elapsed_ns, fsbml_probe_t &out);
     bool start_one(std::uint64_t elapsed_ns, fsbml_probe_t &out);
+    void learn(Rail &r, const Prtt &prtt, double time_ns);
     void issue(std::uint32_t rail, const Prtt &prtt, bool warm_up, fsbml_probe_t &out);
     bool fits(double time_ns, std::uint64_t elapsed_ns) const noexcept;
     double expected_ns(const Rail &r, const Prtt &prtt) const;
     double drained(const Rail &r, std::uint64_t elapsed_ns) const noexcept;
-    double rest_ns(const Rail &r, std::uint64_t elapsed_ns) const noexcept;
+    double rest_ns(const Rail &r, const Prtt &prtt, std::uint64_t elapsed_ns) const noexcept;
 
     const fsbml_calib_config_t config_;
     std::vector<Rail> rails_;
@@ -84,6 +115,7 @@ private:
     std::vector<Task> round_; // still to do, from the back
     std::uint32_t rounds_ = 0;
     bool planned_ = false;
+    bool over_ = false;
     bool round_idle_ = false; // nothing of this round has been started
 
     std::size_t pilot_turn_ = 0;
