@@ -189,7 +189,7 @@ Known Calibration::known_of(const Rail &r) const noexcept
 void Calibration::interval(std::size_t rail, fsbml_fit_t &fit) const
 {
     const Rail &r = rails_[rail];
-    find_interval(fit, r.samples, r.pace_samples, config_.small_size, config_.seed);
+    find_interval(fit, r.samples, r.pace_samples, config_.small_size, config_.seed, known_of(r));
 }
 
 // The next pilot probe, rails in turn. A rail whose next one does not fit the budget is done with its pilot.
