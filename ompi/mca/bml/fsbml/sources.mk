@@ -31,6 +31,7 @@ fsbml_core_sources = \
 	core/stats.hpp core/stats.cpp \
 	core/table.hpp core/table.cpp \
 	core/table_file.hpp core/table_file.cpp \
+	core/together.hpp core/together.cpp \
 	core/vft_scheduler.hpp core/vft_scheduler.cpp \
 	core/wire.hpp
 

@@ -14,6 +14,7 @@
 #include "prtt.hpp"
 #include "table.hpp"
 #include "table_file.hpp"
+#include "together.hpp"
 #include "vft_scheduler.hpp"
 
 #include <algorithm>
@@ -39,6 +40,16 @@ struct fsbml_calib_t final {
     {
     }
     fsbml::Calibration impl;
+};
+
+struct fsbml_together_t final {
+    fsbml_together_t(std::size_t n_rails, const fsbml_fit_t *fits, std::uint32_t rails,
+                     std::uint32_t min_bytes, const std::uint32_t *max_bytes)
+        : n(n_rails), impl(fits, rails, min_bytes, max_bytes)
+    {
+    }
+    std::size_t n;
+    fsbml::Together impl;
 };
 
 namespace
@@ -295,6 +306,68 @@ int fsbml_calib_interval(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *fit) 
         c->impl.interval(rail, *fit);
         return 0;
     });
+}
+
+fsbml_together_t *fsbml_together_create(size_t n_rails, const fsbml_fit_t *fits, uint32_t rails,
+                                        uint32_t min_bytes, const uint32_t *max_bytes) noexcept
+{
+    if (nullptr == fits || nullptr == max_bytes || n_rails < 1 || n_rails > FSBML_MAX_RAILS || min_bytes < 1
+        || (n_rails < FSBML_MAX_RAILS && 0 != rails >> n_rails)) {
+        errno = EINVAL;
+        return nullptr;
+    }
+    return guard_new<fsbml_together_t>(
+        [&] { return new fsbml_together_t(n_rails, fits, rails, min_bytes, max_bytes); });
+}
+
+void fsbml_together_destroy(fsbml_together_t *t) noexcept
+{
+    delete t;
+}
+
+uint32_t fsbml_together_next(const fsbml_together_t *t, fsbml_stream_t *stream, uint64_t *rest_ns) noexcept
+{
+    if (nullptr == t || nullptr == stream || nullptr == rest_ns) {
+        return 0;
+    }
+    for (std::size_t i = 0; i < t->n; ++i) {
+        stream[i] = t->impl.stream(i);
+    }
+    *rest_ns = static_cast<std::uint64_t>(t->impl.rest_ns());
+    return t->impl.next();
+}
+
+int fsbml_together_report(fsbml_together_t *t, const uint64_t *time_ns, uint64_t sending_ns) noexcept
+{
+    if (nullptr == t || nullptr == time_ns || 0 == t->impl.next()) {
+        return -EINVAL;
+    }
+    return guard([&] {
+        double times[FSBML_MAX_RAILS] = {};
+        for (std::size_t i = 0; i < t->n; ++i) {
+            times[i] = static_cast<double>(time_ns[i]);
+            if (0 != (t->impl.next() >> i & 1U) && 0 == time_ns[i]) {
+                t->impl.give_up();
+                return 0;
+            }
+        }
+        t->impl.report(times, static_cast<double>(sending_ns));
+        return 0;
+    });
+}
+
+uint32_t fsbml_together_conclude(const fsbml_together_t *t, fsbml_fit_t *fits) noexcept
+{
+    if (nullptr == t || nullptr == fits) {
+        return 0;
+    }
+    t->impl.conclude(fits);
+    return t->impl.left_out();
+}
+
+fsbml_fit_t fsbml_fit_alone(const fsbml_fit_t *fit) noexcept
+{
+    return fsbml::fit_alone(*fit);
 }
 
 // ---------------------------------------------------------------- records

@@ -261,6 +261,33 @@ bool fsbml_fit_answers(const fsbml_fit_t *fit, uint32_t bytes, uint64_t prtt_ns)
  */
 double fsbml_fit_prtt(const fsbml_fit_t *fit, fsbml_probe_kind_t kind, uint32_t packets, uint64_t delay_ns, uint32_t bytes)
     FSBML_NOEXCEPT;
+/** Messages that are sent on a rail one after the other; a small answer comes once the last is there. */
+typedef struct fsbml_stream_t {
+    uint32_t packets;
+    uint32_t bytes;
+} fsbml_stream_t;
+
+/** What rails do to each other, by streams on each by itself and on all at once (core/together.hpp). */
+typedef struct fsbml_together_t fsbml_together_t;
+
+/**
+ * `rails` are the bits of those whose fits are to be used; min_bytes is the smallest message that there is, max_bytes[i]
+ * the largest of rail i. Does no communication: the caller asks for the next run, does it, reports it. NULL with errno
+ * set on failure.
+ */
+fsbml_together_t *fsbml_together_create(size_t n_rails, const fsbml_fit_t *fits, uint32_t rails, uint32_t min_bytes,
+                                        const uint32_t *max_bytes) FSBML_NOEXCEPT;
+void fsbml_together_destroy(fsbml_together_t *t) FSBML_NOEXCEPT;
+/** The rails (bits) to send on at once, all of them idle for *rest_ns before, and what: stream[i] on rail i. 0: no more. */
+uint32_t fsbml_together_next(const fsbml_together_t *t, fsbml_stream_t *stream, uint64_t *rest_ns) FSBML_NOEXCEPT;
+/** time_ns[i] is that of the stream on rail i, sending_ns how long the sender's processor was busy with all of them. A
+ * time of 0: it did not get through, and nothing more is to be done. */
+int fsbml_together_report(fsbml_together_t *t, const uint64_t *time_ns, uint64_t sending_ns) FSBML_NOEXCEPT;
+/** Puts what came out into the fits of fsbml_together_create; returns the rails (bits) that are left out. */
+uint32_t fsbml_together_conclude(const fsbml_together_t *t, fsbml_fit_t *fits) FSBML_NOEXCEPT;
+
+/** A rail's fit as the rail is without the others, whatever they do to it. */
+fsbml_fit_t fsbml_fit_alone(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /* --------------------------------------------------- the table on the wire */
 
