@@ -261,7 +261,7 @@ static fake_des_t *fake_take(fake_btl_t *fake, bool probe, int *peer)
 }
 
 /* Completes what was given first, as a BTL does: callback, then its own descriptors go back. False: nothing there. */
-static bool fake_complete(fake_btl_t *fake, int status)
+static inline bool fake_complete(fake_btl_t *fake, int status)
 {
     int to;
     fake_des_t *des = fake_take(fake, false, &to);

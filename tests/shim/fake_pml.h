@@ -21,6 +21,7 @@
 static ompi_proc_t *peers[N_PEERS];
 #define peer peers[0] /* the one that most tests have */
 static bool peer_has_fsbml = true;
+static uint32_t first_with_fsbml; /* ranks below have no hello */
 static uint32_t peer_flags; /* of its hello */
 static fsbml_hello_t peer_hello;
 
@@ -61,9 +62,8 @@ int fsbml_kvs_commit(void)
 /* The peer's hello; no table. */
 int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mode_t mode, void **data, size_t *len)
 {
-    (void) from;
     (void) mode;
-    if (NULL == strstr(key, "hello") || !peer_has_fsbml) {
+    if (NULL == strstr(key, "hello") || !peer_has_fsbml || from->vpid < first_with_fsbml) {
         return OMPI_ERR_NOT_FOUND;
     }
     *data = malloc(fsbml_hello_packed_max());
@@ -89,13 +89,15 @@ int opal_progress_unregister(opal_progress_callback_t fn)
     return OPAL_SUCCESS;
 }
 
-/* Time passes only when a test says so: the shim's one clock is this one. */
+/* Time passes only when a test says so: the shim's one clock is this one. A look at it may take time. */
 static _Atomic uint64_t virtual_ns = 1000000000u;
+static uint64_t look_ns;
+static _Atomic int other_clocks; /* looks at any other */
 
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
-    const uint64_t now = virtual_ns;
-    (void) id;
+    const uint64_t now = 0 != look_ns ? (virtual_ns += look_ns) : virtual_ns;
+    other_clocks += CLOCK_MONOTONIC != id;
     ts->tv_sec = (time_t) (now / 1000000000u);
     ts->tv_nsec = (long) (now % 1000000000u);
     return 0;

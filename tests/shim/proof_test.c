@@ -260,7 +260,7 @@ static void a_peer_that_gets_through_revives_its_path(void)
     CHECK(OMPI_SUCCESS == pml_send(bml_btl, 100, TAG)); /* waits for what may come */
     (void) fake_answer(&fake[0], false);
     (void) fake_answer(&fake[1], false);
-    uint32_t ask[8] = {0x01425346, FSBML_PACKET_ASK, 1, 1, 0};
+    uint32_t ask[8] = {FSBML_PACKET_MAGIC, FSBML_PACKET_ASK, 1, 1, 0};
     fake_deliver(&fake[1], FSBML_TAG_PROBE, ask, sizeof(ask));
     CHECK(2 == ep->possible && 0 == ep->live && 2 == fake[1].n_queue);
     CHECK(1 == fake_answer(&fake[1], true));
@@ -332,7 +332,7 @@ static void questions_are_answered_on_their_rail(void)
     (void) up();
     (void) fake_answer(&fake[0], true);
     (void) fake_answer(&fake[1], true);
-    uint32_t ask[8] = {0x01425346, FSBML_PACKET_ASK, 1, 1, 7};
+    uint32_t ask[8] = {FSBML_PACKET_MAGIC, FSBML_PACKET_ASK, 1, 1, 7};
     fake_deliver(&fake[1], FSBML_TAG_PROBE, ask, sizeof(ask));
     CHECK(0 == fake[0].n_queue && 1 == fake[1].n_queue);
     uint32_t answer[8];

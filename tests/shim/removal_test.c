@@ -115,7 +115,7 @@ static void a_removed_rail_needs_a_new_proof(void)
     CHECK(OMPI_SUCCESS == mca_bml.bml_del_proc_btl(peer, &fake[0].super));
     fake_deliver(&fake[0], FSBML_TAG_PROBE, early, sizeof(early));
     CHECK(2 == ep->live && 2 == ep->possible);
-    uint32_t ask[8] = {0x01425346, FSBML_PACKET_ASK, 1, 1, 0}; /* nor does the peer's question */
+    uint32_t ask[8] = {FSBML_PACKET_MAGIC, FSBML_PACKET_ASK, 1, 1, 0}; /* nor does the peer's question */
     fake_deliver(&fake[0], FSBML_TAG_PROBE, ask, sizeof(ask));
     CHECK(0 == fake_answer(&fake[0], false) && 2 == ep->possible);
     CHECK(OMPI_SUCCESS == mca_bml.bml_add_btl(&fake[0].super));

@@ -35,12 +35,17 @@ typedef struct mca_bml_fsbml_endpoint_t mca_bml_fsbml_endpoint_t;
 /** Header of FSBML's own packets, in host order; on the wire 32 bytes, little endian. */
 typedef struct fsbml_packet_t {
     uint8_t type;
+    uint8_t flags;
     ompi_process_name_t from;
     uint32_t seq;                 /**< of the probe that it belongs to */
-    uint32_t count;               /**< PRTT: messages in this probe */
-    uint32_t bytes;               /**< PRTT: size of each, header included; TABLE: of the record */
+    uint32_t count;               /**< PRTT, REQUEST: messages in this probe */
+    uint32_t bytes;               /**< PRTT, REQUEST: size of each, header included; TABLE: of the record */
+    uint32_t delay_ns;            /**< REQUEST: of computation between two messages */
 } fsbml_packet_t;
 enum { FSBML_PACKET_HEADER = 32 };
+/** First word on the wire: "FSB" and a version. A change of it goes with one of the hello's version (core/table.cpp), or
+ * processes of two FSBML versions would wait for each other's answers. */
+#define FSBML_PACKET_MAGIC UINT32_C(0x02425346)
 enum {
     FSBML_PACKET_ASK = 1,    /**< echo, please answer on this rail */
     FSBML_PACKET_ANSWER = 2,
@@ -48,6 +53,11 @@ enum {
     FSBML_PACKET_PRTT_BACK = 4,
     FSBML_PACKET_TABLE = 5,  /**< the measurement is over; what came out */
     FSBML_PACKET_READY = 6,  /**< the mirror has come to its part of the measurement */
+    FSBML_PACKET_REQUEST = 7, /**< please send so many messages of that size */
+    FSBML_PACKET_FLOW = 8,   /**< one of those */
+};
+enum {
+    FSBML_PACKET_BRIEF = 1,  /**< flag of PRTT: the answer is to be as small as can be */
 };
 
 /** Room for the PML's header beside a payload: limits are meant for what the user sends. ob1 subtracts its largest, which

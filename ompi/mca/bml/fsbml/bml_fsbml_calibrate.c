@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /* The measurement at start: two processes run the PRTT benchmark (thesis 3.2.1, 3.4.2) over each rail that they share,
- * on the BTLs' active messages (bml_fsbml_prtt.c). Which probes, and what they mean, the core says. What an earlier job has
+ * on the BTLs' active messages (bml_fsbml_prtt.c, _mirror.c). Which probes, and what they mean, the core says. What an earlier job has
  * measured is used if a few probes confirm it (bml_fsbml_cache.c). */
 
 #include <stdio.h>
@@ -52,113 +52,78 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
     }
     switch (packet->type) {
     case FSBML_PACKET_PRTT:
+    case FSBML_PACKET_REQUEST:
         if (!run.leads) {
-            fsbml_prtt_mirror(run.partner, btl, packet);
+            fsbml_mirror_packet(run.partner, btl, packet);
         }
         break;
     case FSBML_PACKET_PRTT_BACK:
+    case FSBML_PACKET_FLOW:
         if (run.leads) {
-            fsbml_prtt_answer(packet);
+            fsbml_prtt_came(packet);
         }
         break;
     default:
-        if (!run.leads && packet->bytes <= len) {
-            take_table(payload, packet->bytes);
+        if (!run.leads && !atomic_load(&run.over)) {
+            take_table(payload, packet->bytes <= len ? packet->bytes : 0); /* 0: it is cut short */
         }
     }
 }
 
 /* ---------------------------------------------------------------- the leader */
 
-/* Whether a rail is as an earlier job has measured it: its latency, and its gap by messages that take 5 ms together. */
-static bool is_as_before(const mca_bml_fsbml_path_t *path, const fsbml_fit_t *fit, uint64_t timeout)
+/* A rail answered, and then not any more. */
+static void give_up(fsbml_table_t *table, const uint32_t *rail, size_t i, const fsbml_probe_t *probe, uint64_t timeout)
 {
-    enum { PACKETS = 4, TOGETHER_NS = 5000000 };
-    const uint32_t wanted = mca_bml_fsbml_params.calib.small_size;
-    const uint32_t small = wanted > FSBML_PACKET_HEADER ? wanted : FSBML_PACKET_HEADER;
-    const uint32_t bytes = fsbml_fit_probe_bytes(fit, PACKETS, TOGETHER_NS);
-    const uint64_t rest = (uint64_t) fit->params.burst_ns; /* each probe finds a shaper's bucket full */
-    const uint64_t base = fsbml_prtt_least(2, path, 1, small, timeout);
-    if (0 == base || !fsbml_fit_answers(fit, small, base)) {
-        return false;
-    }
-    fsbml_prtt_rest(rest);
-    const uint64_t one = fsbml_prtt_least(1, path, 1, bytes, timeout);
-    fsbml_prtt_rest(rest);
-    return 0 != one
-           && fsbml_fit_predicts(fit, PACKETS, bytes, one, fsbml_prtt_least(1, path, PACKETS, bytes, timeout), 0.25);
+    const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
+    char *why = table->rail[i].fit.reason;
+    snprintf(why, sizeof(table->rail[i].fit.reason), "a probe of %u x %u bytes was not answered within %.0f ms",
+             probe->packets, probe->bytes, (double) timeout / 1e6);
+    fsbml_endpoint_remove_path(run.partner, rail[i]);
+    opal_show_help(FSBML_HELP, "rail not measured", true, r->name, r->key, fsbml_node_name(), why);
 }
 
-/* Checks an earlier job's parameters. They get three chances: to measure anew costs far more. */
-static bool confirmed(const fsbml_table_t *table, const uint32_t *rail, size_t n, uint64_t timeout)
+/* Measures the partner's live paths; rail[] says which. Returns those of them (bits) that have failed, now or before. */
+static uint32_t measure(fsbml_table_t *table, const uint32_t *rail, size_t n, uint64_t seed, uint32_t failed)
 {
-    for (size_t i = 0; i < n; ++i) {
-        const mca_bml_fsbml_path_t *path = fsbml_path(run.partner, rail[i]);
-        bool good = false;
-        for (int attempt = 0; attempt < 3 && !good; ++attempt) {
-            good = is_as_before(path, &table->rail[i].fit, timeout);
-        }
-        if (!good) {
-            FSBML_VERBOSE(FSBML_V_RAILS, "%s is not what an earlier job has measured", mca_bml_fsbml.rail[rail[i]].name);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Checks the fits against probes of their own. Busy processors can spoil a measurement without a trace in its samples. */
-static bool holds(const fsbml_table_t *table, const uint32_t *rail, size_t n, uint64_t timeout)
-{
-    enum { PACKETS = 4, BYTES = 8192 }; /* beyond a shaper's burst, and 14 ms at 20 Mbit/s */
-    for (size_t i = 0; i < n; ++i) {
-        const mca_bml_fsbml_path_t *path = fsbml_path(run.partner, rail[i]);
-        uint64_t one = fsbml_prtt_least(3, path, 1, BYTES, timeout), all = fsbml_prtt_least(3, path, PACKETS, BYTES, timeout);
-        if (!fsbml_fit_predicts(&table->rail[i].fit, PACKETS, BYTES, one, all, 0.25)) {
-            FSBML_VERBOSE(FSBML_V_RAILS, "the measurement of %s does not hold", mca_bml_fsbml.rail[rail[i]].name);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Measures the partner's live paths; rail[] says which. */
-static void measure(fsbml_table_t *table, const uint32_t *rail, size_t n, uint64_t seed, uint64_t timeout)
-{
+    static const char *const kind[] = {"", " back", " taken", " both ways"};
+    const uint64_t timeout = fsbml_prtt_limit();
     fsbml_calib_config_t config = mca_bml_fsbml_params.calib;
     fsbml_calib_rail_t known[FSBML_MAX_RAILS];
     fsbml_probe_t probe;
 
     config.seed = seed;
+    config.timer_ns = fsbml_prtt_timer_ns();
     if (config.small_size < FSBML_PACKET_HEADER) {
         config.small_size = FSBML_PACKET_HEADER; /* no smaller message exists */
     }
     for (size_t i = 0; i < n; ++i) {
         const mca_btl_base_module_t *btl = mca_bml_fsbml.rail[rail[i]].btl;
-        size_t most = btl->btl_max_send_size > btl->btl_eager_limit ? btl->btl_max_send_size : btl->btl_eager_limit;
+        const uint32_t most = fsbml_prtt_bytes(btl);
         const size_t eager = btl->btl_eager_limit;
-        known[i] = (fsbml_calib_rail_t){.max_bytes = most < UINT32_MAX ? (uint32_t) most : UINT32_MAX,
-                                        .limit = {eager < most ? (uint32_t) eager : 0}};
+        known[i] = (fsbml_calib_rail_t){.max_bytes = most, .limit = {eager < most ? (uint32_t) eager : 0}};
     }
     fsbml_calib_t *calib = fsbml_calib_create(&config, n, known);
     if (NULL == calib) {
         snprintf(table->reason, sizeof(table->reason), "out of memory");
-        return;
+        return failed;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        if (failed & fsbml_bit(rail[i])) {
+            (void) fsbml_calib_fail(calib, i, table->rail[i].fit.reason);
+        }
     }
     uint64_t start = fsbml_now_ns();
     while (1 == fsbml_calib_next(calib, fsbml_now_ns() - start, &probe)) {
         uint32_t r = rail[probe.rail];
         uint64_t prtt = fsbml_prtt_run(fsbml_path(run.partner, r), &probe, timeout);
-        FSBML_VERBOSE(FSBML_V_PROBE, "PRTT(%u,%.1f us,%u B) on %s: %.1f us%s", probe.packets,
-                      (double) probe.delay_ns / 1e3, probe.bytes, mca_bml_fsbml.rail[r].name, (double) prtt / 1e3,
-                      probe.warm_up ? " (warm-up)" : "");
+        FSBML_VERBOSE(FSBML_V_PROBE, "PRTT(%u,%.1f us,%u B)%s on %s: %.1f us%s", probe.packets,
+                      (double) probe.delay_ns / 1e3, probe.bytes, kind[probe.kind], mca_bml_fsbml.rail[r].name,
+                      (double) prtt / 1e3, probe.warm_up ? " (warm-up)" : "");
         if (0 == prtt) {
-            char why[FSBML_REASON_MAX];
-            snprintf(why, sizeof(why), "a probe of %u x %u bytes was not answered within %.0f ms", probe.packets,
-                     probe.bytes, (double) timeout / 1e6);
-            (void) fsbml_calib_fail(calib, probe.rail, why);
-            fsbml_endpoint_remove_path(run.partner, r);
-            opal_show_help(FSBML_HELP, "rail not measured", true, mca_bml_fsbml.rail[r].name,
-                           mca_bml_fsbml.rail[r].key, fsbml_node_name(), why);
+            give_up(table, rail, probe.rail, &probe, timeout);
+            (void) fsbml_calib_fail(calib, probe.rail, table->rail[probe.rail].fit.reason);
+            failed |= fsbml_bit(r);
         } else {
             (void) fsbml_calib_report(calib, &probe, prtt);
         }
@@ -171,6 +136,7 @@ static void measure(fsbml_table_t *table, const uint32_t *rail, size_t n, uint64
         }
     }
     fsbml_calib_destroy(calib);
+    return failed;
 }
 
 static void show_table(const fsbml_table_t *table)
@@ -197,30 +163,35 @@ static void show_table(const fsbml_table_t *table)
 /* Fills in the table for these rails: from a file, if it may be, or by measurement. */
 static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n)
 {
-    const uint64_t timeout = mca_bml_fsbml_params.probe_timeout_ns + mca_bml_fsbml_params.calib.budget_ns;
     char node[FSBML_NAME_MAX];
     fsbml_hello_node(&run.partner->proc->super.proc_name, node);
     const fsbml_recall_t recall = fsbml_cache_recall(node, rail, n, table);
-    bool good = FSBML_RECALL_PINNED == recall || (FSBML_RECALL_GUESS == recall && confirmed(table, rail, n, timeout));
+    uint32_t failed = 0;
+    bool good = FSBML_RECALL_PINNED == recall
+                || (FSBML_RECALL_GUESS == recall && fsbml_confirm_recalled(run.partner, table, rail, n));
     const bool measures = !good;
 
     for (uint64_t attempt = 1; attempt <= 3 && !good; ++attempt) {
-        measure(table, rail, n, attempt, timeout);
-        good = holds(table, rail, n, timeout);
+        failed = measure(table, rail, n, attempt, failed);
+        good = fsbml_confirm_measured(run.partner, table, rail, n, failed);
     }
     /* Parameters that do not hold are worse than none: without any, each peer has one rail. */
     for (size_t i = 0; !good && i < n; ++i) {
         table->rail[i].fit.valid = false;
-        snprintf(table->rail[i].fit.reason, sizeof(table->rail[i].fit.reason),
-                 "the measurement was disturbed three times; were the processors busy?");
+        if (0 == (failed & fsbml_bit(rail[i]))) {
+            snprintf(table->rail[i].fit.reason, sizeof(table->rail[i].fit.reason),
+                     "the measurement was disturbed three times; were the processors busy?");
+        }
     }
+    bool all = true;
     for (size_t i = 0; i < n; ++i) {
         fsbml_table_rail_t *t = &table->rail[i];
+        all = all && t->fit.valid;
         memcpy(t->key, mca_bml_fsbml.rail[rail[i]].key, sizeof(t->key));
         memcpy(t->name, mca_bml_fsbml.rail[rail[i]].name, sizeof(t->name));
     }
     table->n_rails = (uint32_t) n;
-    if (good && measures) {
+    if (good && measures && all) { /* a rail that failed may be good next time */
         fsbml_cache_keep(node, rail, n, table);
     }
 }
@@ -251,7 +222,12 @@ static void lead(fsbml_table_t *table)
     if (0 != live && len > 0) {
         int r = fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), (size_t) len, live);
         const fsbml_packet_t packet = {.type = FSBML_PACKET_TABLE, .from = *OMPI_PROC_MY_NAME, .bytes = (uint32_t) len};
-        (void) fsbml_packet_send(&fsbml_path(ep, (uint32_t) r)->super, &packet, record, (size_t) len, 0);
+        const uint64_t limit = fsbml_now_ns() + fsbml_prtt_limit();
+        while (OMPI_ERR_OUT_OF_RESOURCE
+                   == fsbml_packet_send(&fsbml_path(ep, (uint32_t) r)->super, &packet, record, (size_t) len, 0)
+               && fsbml_now_ns() < limit) {
+            opal_progress();
+        }
     }
     free(record);
     show_table(table);
@@ -285,7 +261,14 @@ static void follow(void)
     const uint64_t limit = fsbml_now_ns() + 6 * mca_bml_fsbml_params.calib.budget_ns
                            + 8 * mca_bml_fsbml_params.probe_timeout_ns + 4000000000u;
     while (!atomic_load(&run.over) && fsbml_now_ns() < limit) {
+        fsbml_mirror_serve(&run.over);
         opal_progress();
+    }
+    if (NULL == mca_bml_fsbml.table) { /* it came damaged, or not at all: the leader publishes it as well */
+        mca_bml_fsbml.calibrated = true;
+        if (mca_bml_fsbml.table_wanted) {
+            fsbml_table_want();
+        }
     }
 }
 

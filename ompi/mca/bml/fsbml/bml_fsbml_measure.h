@@ -7,19 +7,45 @@
 #ifndef MCA_BML_FSBML_MEASURE_H
 #define MCA_BML_FSBML_MEASURE_H
 
-/* bml_fsbml_prtt.c: one probe of the PRTT benchmark */
+/* bml_fsbml_prtt.c: probes, as the leader has them */
+/** Most messages of a probe. */
+enum { FSBML_PRTT_MOST = 1024 };
 void fsbml_prtt_reset(void);
 /** Runs a probe; returns its time in ns, or 0 if it was not answered within the limit. */
 uint64_t fsbml_prtt_run(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *probe, uint64_t limit_ns);
 /** Least time of some runs of PRTT(packets,0,bytes), in ns; 0 if one was not answered. */
 uint64_t fsbml_prtt_least(int runs, const mca_bml_fsbml_path_t *path, uint32_t packets, uint32_t bytes,
                           uint64_t limit_ns);
+/** Sends on all of these paths at once; time_ns[i] is that until stream i had got through, sending_ns what the processor
+ * was busy with sending. False: one did not within the limit. */
+bool fsbml_prtt_streams(size_t n, const mca_bml_fsbml_path_t *const path[], const fsbml_stream_t stream[],
+                        uint64_t limit_ns, uint64_t time_ns[], uint64_t *sending_ns);
 /** Lets a rail be idle. */
 void fsbml_prtt_rest(uint64_t ns);
-/** A probe's packet has come in: answers the last one. */
-void fsbml_prtt_mirror(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
-/** An answer has come in. */
-void fsbml_prtt_answer(const fsbml_packet_t *packet);
+/** What a message of a probe, or an answer, means for the probe that goes on. */
+void fsbml_prtt_came(const fsbml_packet_t *packet);
+/** Whether a rail can carry a probe. */
+bool fsbml_prtt_fits(const mca_btl_base_module_t *btl, uint32_t packets, uint32_t bytes);
+/** Largest message of a probe on a rail. */
+uint32_t fsbml_prtt_bytes(const mca_btl_base_module_t *btl);
+/** How long a probe is waited for, in ns. */
+uint64_t fsbml_prtt_limit(void);
+/** Time of one look at the clock, in ns: the median of many. */
+uint64_t fsbml_prtt_timer_ns(void);
+
+/* bml_fsbml_mirror.c: probes, as the other process answers them */
+void fsbml_mirror_reset(void);
+/** A probe's packet has come in. */
+void fsbml_mirror_packet(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
+/** Sends what has been asked for, until that is through, takes too long, or the measurement is over. */
+void fsbml_mirror_serve(const _Atomic bool *over);
+
+/* bml_fsbml_confirm.c: parameters against probes that they were not made from */
+/** Whether the rails are as an earlier job has measured them. */
+bool fsbml_confirm_recalled(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail, size_t n);
+/** Whether a measurement holds, that of rails which failed apart. Busy processors can spoil one without a trace. */
+bool fsbml_confirm_measured(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail, size_t n,
+                            uint32_t failed);
 
 /* bml_fsbml_cache.c: parameters that need no measurement */
 typedef enum fsbml_recall_t {

@@ -9,11 +9,10 @@
 
 #include "bml_fsbml_hooks.h"
 
-/* On the wire: 8 words of 32 bits, little endian. */
-enum { W_MAGIC, W_TYPE, W_JOB, W_RANK, W_SEQ, W_COUNT, W_BYTES, W_RESERVED, N_WORDS };
+/* On the wire: 8 words of 32 bits, little endian. The flags are the second byte of the type's word. */
+enum { W_MAGIC, W_TYPE, W_JOB, W_RANK, W_SEQ, W_COUNT, W_BYTES, W_DELAY, N_WORDS };
+enum { FLAGS_AT = 8 };
 _Static_assert(FSBML_PACKET_HEADER == N_WORDS * sizeof(uint32_t), "the header is eight words");
-
-static const uint32_t magic = 0x01425346; /* "FSB", version 1 */
 
 /* The descriptor that this thread is giving to a BTL. A connection that is refused at once can complete it with an error
  * (and so free it) before btl_send returns an error as well. */
@@ -52,13 +51,14 @@ int fsbml_packet_send(const mca_bml_base_btl_t *entry, const fsbml_packet_t *pac
     }
     unsigned char *at = des->des_segments[0].seg_addr.pval;
     const uint32_t word[N_WORDS] = {
-        [W_MAGIC] = htole32(magic),
-        [W_TYPE] = htole32(packet->type),
+        [W_MAGIC] = htole32(FSBML_PACKET_MAGIC),
+        [W_TYPE] = htole32(packet->type | (uint32_t) packet->flags << FLAGS_AT),
         [W_JOB] = htole32(packet->from.jobid),
         [W_RANK] = htole32(packet->from.vpid),
         [W_SEQ] = htole32(packet->seq),
         [W_COUNT] = htole32(packet->count),
         [W_BYTES] = htole32(packet->bytes),
+        [W_DELAY] = htole32(packet->delay_ns),
     };
     memcpy(at, word, sizeof(word));
     if (payload_len > 0) {
@@ -88,16 +88,18 @@ static void received(mca_btl_base_module_t *btl, const mca_btl_base_segment_t *s
         return; /* not ours, whatever it is */
     }
     memcpy(word, segment[0].seg_addr.pval, sizeof(word));
-    if (magic != le32toh(word[W_MAGIC])) {
+    if (FSBML_PACKET_MAGIC != le32toh(word[W_MAGIC])) {
         FSBML_VERBOSE(FSBML_V_PEER, "a packet of another FSBML version is dropped");
         return;
     }
     fsbml_packet_t packet = {
         .type = (uint8_t) le32toh(word[W_TYPE]),
+        .flags = (uint8_t) (le32toh(word[W_TYPE]) >> FLAGS_AT),
         .from = {.jobid = le32toh(word[W_JOB]), .vpid = le32toh(word[W_RANK])},
         .seq = le32toh(word[W_SEQ]),
         .count = le32toh(word[W_COUNT]),
         .bytes = le32toh(word[W_BYTES]),
+        .delay_ns = le32toh(word[W_DELAY]),
     };
     switch (packet.type) {
     case FSBML_PACKET_ASK:
@@ -110,6 +112,8 @@ static void received(mca_btl_base_module_t *btl, const mca_btl_base_segment_t *s
     case FSBML_PACKET_PRTT_BACK:
     case FSBML_PACKET_TABLE:
     case FSBML_PACKET_READY:
+    case FSBML_PACKET_REQUEST:
+    case FSBML_PACKET_FLOW:
         fsbml_calibrate_packet(btl, &packet, (const char *) segment[0].seg_addr.pval + sizeof(word),
                                segment[0].seg_len - sizeof(word));
         break;

@@ -3,82 +3,203 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* One probe of the PRTT benchmark (thesis 3.2.1): run and timed by the one process, answered by the other. */
+/* Probes (thesis 3.2.1), as the process runs and times them that leads. The other end is bml_fsbml_mirror.c.
+ *
+ *           leader                         mirror
+ *   THERE   n PRTT                         a message of their size, once the last has come
+ *   BACK    REQUEST                        n FLOW
+ *   TAKE    REQUEST; looks away a while    n FLOW
+ *   BOTH    REQUEST, n brief PRTT          n FLOW; a small message, once the last has come
+ *
+ * What comes late, or twice, belongs to no exchange that goes on, and changes nothing. */
 
 #include "bml_fsbml_hooks.h"
 #include "opal/runtime/opal_progress.h"
 
-static struct {
-    _Atomic uint32_t expected;     /* leader: the answer it waits for, 0: none */
-    _Atomic uint64_t answered_ns;  /* leader: when it came */
-    uint32_t seq, counted;         /* mirror: the probe that comes in, and its messages so far */
-} run;
+/* One a rail, as rails can be measured at once. A probe's number is that of its rail modulo FSBML_MAX_RAILS. */
+typedef struct exchange_t {
+    _Atomic uint32_t seq;                /* 0: nothing is awaited */
+    _Atomic uint32_t answers, messages;  /* PRTT_BACK and FLOW that are still to come */
+    _Atomic uint64_t through_ns;         /* when the last of them came */
+} exchange_t;
+static exchange_t exchange[FSBML_MAX_RAILS];
 
 void fsbml_prtt_reset(void)
 {
-    memset(&run, 0, sizeof(run));
+    memset(exchange, 0, sizeof(exchange));
+    fsbml_mirror_reset();
 }
 
-void fsbml_prtt_mirror(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
+bool fsbml_prtt_fits(const mca_btl_base_module_t *btl, uint32_t packets, uint32_t bytes)
 {
-    if (packet->seq != run.seq) {
-        run.seq = packet->seq;
-        run.counted = 0;
-    }
-    if (++run.counted != packet->count) {
+    return packets >= 1 && packets <= FSBML_PRTT_MOST && bytes >= FSBML_PACKET_HEADER && bytes <= fsbml_prtt_bytes(btl);
+}
+
+uint32_t fsbml_prtt_bytes(const mca_btl_base_module_t *btl)
+{
+    const size_t most = btl->btl_max_send_size > btl->btl_eager_limit ? btl->btl_max_send_size : btl->btl_eager_limit;
+    return most < UINT32_MAX ? (uint32_t) most : UINT32_MAX;
+}
+
+uint64_t fsbml_prtt_limit(void)
+{
+    return mca_bml_fsbml_params.probe_timeout_ns + mca_bml_fsbml_params.calib.budget_ns;
+}
+
+void fsbml_prtt_came(const fsbml_packet_t *packet)
+{
+    const uint64_t now = fsbml_now_ns();
+    exchange_t *x = &exchange[packet->seq % FSBML_MAX_RAILS];
+    _Atomic uint32_t *missing = FSBML_PACKET_FLOW == packet->type ? &x->messages : &x->answers;
+    if (0 == packet->seq || packet->seq != atomic_load(&x->seq) || 0 == atomic_load(missing)) {
         return;
     }
-    for (uint32_t i = 0; i < ep->n_paths; ++i) {
-        if (ep->path[i].super.btl == btl) {
-            fsbml_packet_t back = *packet;
-            back.type = FSBML_PACKET_PRTT_BACK;
-            back.from = *OMPI_PROC_MY_NAME;
-            (void) fsbml_packet_send(&ep->path[i].super, &back, NULL, 0, packet->bytes);
-        }
+    atomic_fetch_sub(missing, 1);
+    if (0 == atomic_load(&x->answers) && 0 == atomic_load(&x->messages)) {
+        atomic_store(&x->through_ns, now);
+        atomic_store(&x->seq, 0);
     }
 }
 
-void fsbml_prtt_answer(const fsbml_packet_t *packet)
+static exchange_t *begin(uint32_t rail, uint32_t answers, uint32_t messages, uint32_t *seq)
 {
-    if (packet->seq == atomic_load(&run.expected)) {
-        atomic_store(&run.answered_ns, fsbml_now_ns());
-        atomic_store(&run.expected, 0);
+    static uint32_t turn; /* never begun anew: what is late from an earlier life of MPI has another number */
+    exchange_t *x = &exchange[rail % FSBML_MAX_RAILS];
+    do {
+        *seq = ++turn * FSBML_MAX_RAILS + rail % FSBML_MAX_RAILS;
+    } while (0 == *seq);
+    atomic_store(&x->answers, answers);
+    atomic_store(&x->messages, messages);
+    atomic_store(&x->seq, *seq);
+    return x;
+}
+
+/* The processor is busy for a while: that is what the delay stands for. */
+static void compute(uint64_t ns)
+{
+    for (const uint64_t until = fsbml_now_ns() + ns; fsbml_now_ns() < until;) {
     }
+}
+
+/* Sends, also if the rail has no room at once. False: not until `until`, or it refuses for good. */
+static bool give(const mca_bml_fsbml_path_t *path, const fsbml_packet_t *packet, size_t bytes, uint64_t until)
+{
+    int rc;
+    while (OMPI_ERR_OUT_OF_RESOURCE == (rc = fsbml_packet_send(&path->super, packet, NULL, 0, bytes))) {
+        if (fsbml_now_ns() > until) {
+            return false;
+        }
+        opal_progress();
+    }
+    return OMPI_SUCCESS == rc;
+}
+
+static bool wait_for(exchange_t *x, uint64_t until)
+{
+    while (0 != atomic_load(&x->seq)) {
+        if (fsbml_now_ns() > until) {
+            return false;
+        }
+        opal_progress();
+    }
+    return true;
 }
 
 uint64_t fsbml_prtt_run(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *probe, uint64_t limit_ns)
 {
-    static uint32_t seq;
-    seq = (0 == seq + 1) ? 1 : seq + 1;
-    const fsbml_packet_t packet = {.type = FSBML_PACKET_PRTT,
-                                   .from = *OMPI_PROC_MY_NAME,
-                                   .seq = seq,
-                                   .count = probe->packets,
-                                   .bytes = probe->bytes};
-    atomic_store(&run.expected, seq);
+    const bool asks = FSBML_PROBE_THERE != probe->kind;
+    const bool there = FSBML_PROBE_THERE == probe->kind || FSBML_PROBE_BOTH == probe->kind;
+    fsbml_packet_t packet = {.type = FSBML_PACKET_PRTT,
+                             .flags = FSBML_PROBE_BOTH == probe->kind ? FSBML_PACKET_BRIEF : 0,
+                             .from = *OMPI_PROC_MY_NAME,
+                             .count = probe->packets,
+                             .bytes = probe->bytes};
+    if (!fsbml_prtt_fits(path->super.btl, probe->packets, probe->bytes)) {
+        return 0; /* the mirror would say so, too, but only by its silence */
+    }
+    exchange_t *x = begin(path->rail, there ? 1 : 0, asks ? probe->packets : 0, &packet.seq);
     uint64_t start = fsbml_now_ns();
-    for (uint32_t i = 0; i < probe->packets; ++i) {
-        if (i > 0 && probe->delay_ns > 0) {
-            for (uint64_t until = fsbml_now_ns() + probe->delay_ns; fsbml_now_ns() < until;) {
-                /* the processor is busy meanwhile: that is what the delay stands for */
+    const uint64_t until = start + limit_ns;
+    bool good = true;
+    if (asks) {
+        fsbml_packet_t request = packet;
+        request.type = FSBML_PACKET_REQUEST;
+        if (FSBML_PROBE_BACK == probe->kind) {
+            request.delay_ns = probe->delay_ns < UINT32_MAX ? (uint32_t) probe->delay_ns : UINT32_MAX;
+        }
+        good = give(path, &request, 0, until);
+    }
+    if (FSBML_PROBE_TAKE == probe->kind) {
+        compute(probe->delay_ns);
+        start = fsbml_now_ns();
+    }
+    for (uint32_t i = 0; i < probe->packets && there && good; ++i) {
+        if (i > 0 && probe->delay_ns > 0 && !asks) {
+            compute(probe->delay_ns);
+        }
+        good = give(path, &packet, probe->bytes, until);
+    }
+    good = good && wait_for(x, until);
+    atomic_store(&x->seq, 0);
+    if (!good) {
+        return 0;
+    }
+    const uint64_t through = atomic_load(&x->through_ns);
+    return through > start ? through - start : 1; /* 0 is the answer of nobody */
+}
+
+bool fsbml_prtt_streams(size_t n, const mca_bml_fsbml_path_t *const path[], const fsbml_stream_t stream[],
+                        uint64_t limit_ns, uint64_t time_ns[], uint64_t *sending_ns)
+{
+    exchange_t *x[FSBML_MAX_RAILS];
+    fsbml_packet_t packet[FSBML_MAX_RAILS];
+    uint32_t left[FSBML_MAX_RAILS];
+    size_t sending = 0;
+    bool good = true;
+    for (size_t i = 0; i < n; ++i) {
+        if (!fsbml_prtt_fits(path[i]->super.btl, stream[i].packets, stream[i].bytes)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < n; ++i) {
+        packet[i] = (fsbml_packet_t){.type = FSBML_PACKET_PRTT,
+                                     .flags = FSBML_PACKET_BRIEF,
+                                     .from = *OMPI_PROC_MY_NAME,
+                                     .count = stream[i].packets,
+                                     .bytes = stream[i].bytes};
+        x[i] = begin(path[i]->rail, 1, 0, &packet[i].seq);
+        left[i] = stream[i].packets;
+        ++sending;
+    }
+    const uint64_t start = fsbml_now_ns(), until = start + limit_ns;
+    *sending_ns = 0;
+    while (sending > 0 && good) { /* in turn: all rails get to work at once */
+        const uint64_t before = fsbml_now_ns();
+        bool full = false;
+        for (size_t i = 0; i < n && good; ++i) {
+            if (0 == left[i]) {
+                continue;
+            }
+            const int rc = fsbml_packet_send(&path[i]->super, &packet[i], NULL, 0, stream[i].bytes);
+            full = full || OMPI_ERR_OUT_OF_RESOURCE == rc;
+            good = OMPI_SUCCESS == rc || OMPI_ERR_OUT_OF_RESOURCE == rc;
+            if (OMPI_SUCCESS == rc && 0 == --left[i]) {
+                --sending;
             }
         }
-        while (OMPI_ERR_OUT_OF_RESOURCE == fsbml_packet_send(&path->super, &packet, NULL, 0, probe->bytes)) {
-            if (fsbml_now_ns() - start > limit_ns) {
-                atomic_store(&run.expected, 0);
-                return 0;
-            }
+        const uint64_t now = fsbml_now_ns();
+        *sending_ns += now - before;
+        good = good && now <= until;
+        if (full) {
             opal_progress();
         }
     }
-    while (0 != atomic_load(&run.expected)) {
-        if (fsbml_now_ns() - start > limit_ns) {
-            atomic_store(&run.expected, 0);
-            return 0;
-        }
-        opal_progress();
+    for (size_t i = 0; i < n; ++i) {
+        good = good && wait_for(x[i], until);
+        time_ns[i] = good ? atomic_load(&x[i]->through_ns) - start : 0;
+        atomic_store(&x[i]->seq, 0);
     }
-    return atomic_load(&run.answered_ns) - start;
+    return good;
 }
 
 uint64_t fsbml_prtt_least(int runs, const mca_bml_fsbml_path_t *path, uint32_t packets, uint32_t bytes,
@@ -101,4 +222,23 @@ void fsbml_prtt_rest(uint64_t ns)
     for (const uint64_t until = fsbml_now_ns() + ns; fsbml_now_ns() < until;) {
         opal_progress();
     }
+}
+
+uint64_t fsbml_prtt_timer_ns(void)
+{
+    enum { RUNS = 65, LOOKS = 16 };
+    uint64_t took[RUNS];
+    for (size_t run = 0; run < RUNS; ++run) {
+        const uint64_t start = fsbml_now_ns();
+        for (int i = 1; i < LOOKS; ++i) {
+            (void) fsbml_now_ns();
+        }
+        const uint64_t mean = (fsbml_now_ns() - start) / LOOKS;
+        size_t at = run;
+        for (; at > 0 && took[at - 1] > mean; --at) { /* sorted, for the median */
+            took[at] = took[at - 1];
+        }
+        took[at] = mean;
+    }
+    return took[RUNS / 2];
 }

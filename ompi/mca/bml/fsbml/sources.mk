@@ -47,11 +47,13 @@ fsbml_shim_sources = \
 	bml_fsbml_cache.c \
 	bml_fsbml_calibrate.c \
 	bml_fsbml_component.c \
+	bml_fsbml_confirm.c \
 	bml_fsbml_endpoint.c \
 	bml_fsbml_handles.c \
 	bml_fsbml_held.c \
 	bml_fsbml_kvs.c \
 	bml_fsbml_ledger.c \
+	bml_fsbml_mirror.c \
 	bml_fsbml_onesided.c \
 	bml_fsbml_packet.c \
 	bml_fsbml_pairing.c \

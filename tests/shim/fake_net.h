@@ -1,0 +1,218 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ * Rails in virtual time between this process and a peer that answers probes as FSBML does. For tests of what is measured,
+ * and of what happens when a rail, or the peer, does not do as it should.
+ */
+#ifndef FSBML_TESTS_FAKE_NET_H
+#define FSBML_TESTS_FAKE_NET_H
+
+#include "fake_pml.h"
+
+enum { W_MAGIC, W_TYPE, W_JOB, W_RANK, W_SEQ, W_COUNT, W_BYTES, W_DELAY, N_WORDS };
+enum { THERE, BACK, N_WAYS, NET_MOST = 8192 };
+
+typedef struct net_message_t {
+    uint64_t at_ns;
+    int rail, way;
+    size_t bytes;
+    uint32_t word[N_WORDS];
+} net_message_t;
+
+static struct {
+    double G_ns;               /* per byte, each way */
+    uint64_t L_ns, o_r_ns;
+    uint64_t free_ns[N_WAYS];  /* when it has carried all that it was given */
+    uint64_t stall_ns, stalled_until_ns; /* TCP waits for a lost frame */
+    int dies_after;            /* so many messages, 0: never */
+    int carried;
+    int shares_with;           /* another rail whose bytes it waits for, -1: none */
+    uint32_t seq, counted;     /* the peer's, of the probe that comes in */
+    uint32_t requested;        /* number of the last request */
+} net[N_FAKES];
+
+static net_message_t net_message[NET_MOST]; /* on their way */
+static size_t net_messages;
+static int net_served;         /* messages that the peer has sent for requests */
+static bool net_table;         /* the peer has got one */
+
+static void net_reset(void)
+{
+    memset(net, 0, sizeof(net));
+    net_messages = 0;
+    net_served = 0;
+    net_table = false;
+    for (int i = 0; i < N_FAKES; ++i) {
+        net[i].shares_with = -1;
+    }
+}
+
+static void net_push(int rail, int way, const uint32_t *word, size_t bytes, uint64_t from_ns)
+{
+    const int other = net[rail].shares_with;
+    net_message_t *m = &net_message[net_messages];
+    if (0 != net[rail].dies_after && ++net[rail].carried > net[rail].dies_after) {
+        return;
+    }
+    if (NET_MOST == net_messages) {
+        CHECK(!"too much on its way");
+        return;
+    }
+    uint64_t start = from_ns > net[rail].free_ns[way] ? from_ns : net[rail].free_ns[way];
+    start = other >= 0 && net[other].free_ns[way] > start ? net[other].free_ns[way] : start;
+    net[rail].free_ns[way] = start + (uint64_t) (net[rail].G_ns * (double) bytes);
+    *m = (net_message_t){.at_ns = net[rail].free_ns[way] + net[rail].L_ns, .rail = rail, .way = way, .bytes = bytes};
+    memcpy(m->word, word, sizeof(m->word));
+    ++net_messages;
+}
+
+/* Sent at once: the network has it, and the descriptor is free again. */
+static int net_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, mca_btl_base_descriptor_t *des,
+                    mca_btl_base_tag_t tag)
+{
+    fake_btl_t *from = (fake_btl_t *) btl;
+    const int rc = fake_send(btl, ep, des, tag);
+    int to;
+    fake_des_t *sent = OMPI_SUCCESS == rc && FSBML_TAG_PROBE == tag ? fake_take(from, true, &to) : NULL;
+    if (NULL != sent) {
+        net_push(fake_number(btl), THERE, sent->segment[0].seg_addr.pval, sent->segment[0].seg_len, virtual_ns);
+        fake_free(btl, &sent->super);
+    }
+    return rc;
+}
+
+static void net_back(int rail, uint32_t type, const uint32_t *word, size_t bytes, uint64_t from_ns)
+{
+    uint32_t answer[N_WORDS];
+    memcpy(answer, word, sizeof(answer));
+    answer[W_TYPE] = type;
+    answer[W_JOB] = 1;
+    answer[W_RANK] = 1;
+    net_push(rail, BACK, answer, bytes > sizeof(answer) ? bytes : sizeof(answer), from_ns);
+}
+
+/* What the peer does about a message when it comes, also if this process looks only later. */
+static void net_peer(int rail, const uint32_t *word, uint64_t now)
+{
+    switch (word[W_TYPE] & 0xff) {
+    case FSBML_PACKET_ASK:
+        net_back(rail, FSBML_PACKET_ANSWER, word, 0, now);
+        break;
+    case FSBML_PACKET_PRTT:
+        net[rail].counted = word[W_SEQ] == net[rail].seq ? net[rail].counted + 1 : 1;
+        net[rail].seq = word[W_SEQ];
+        if (net[rail].counted == word[W_COUNT]) {
+            const bool brief = 0 != (word[W_TYPE] >> 8 & FSBML_PACKET_BRIEF);
+            net_back(rail, FSBML_PACKET_PRTT_BACK, word, brief ? 0 : word[W_BYTES], now);
+        }
+        break;
+    case FSBML_PACKET_REQUEST:
+        net[rail].requested = word[W_SEQ];
+        for (uint32_t i = 0; i < word[W_COUNT]; ++i) {
+            net_back(rail, FSBML_PACKET_FLOW, word, word[W_BYTES], now + (uint64_t) i * word[W_DELAY]);
+            ++net_served;
+        }
+        break;
+    case FSBML_PACKET_TABLE:
+        net_table = true;
+        break;
+    default:
+        break;
+    }
+}
+
+static void net_deliver(int rail, uint32_t *word)
+{
+    fake_deliver(&fake[rail], FSBML_TAG_PROBE, word, N_WORDS * sizeof(*word));
+}
+
+/* Who gets what arrives here. */
+static void (*net_to)(int rail, uint32_t *word) = net_deliver;
+
+/* Brings what has arrived by now, in the order of its times. */
+static void net_bring(void)
+{
+    for (;;) {
+        size_t first = 0;
+        for (size_t i = 1; i < net_messages; ++i) {
+            first = net_message[i].at_ns < net_message[first].at_ns ? i : first;
+        }
+        if (0 == net_messages || net_message[first].at_ns > virtual_ns) {
+            return;
+        }
+        net_message_t m = net_message[first];
+        if (0 != net[m.rail].stall_ns) { /* this one and those behind it come later */
+            net[m.rail].stalled_until_ns = virtual_ns + net[m.rail].stall_ns;
+            net[m.rail].stall_ns = 0;
+        }
+        if (net[m.rail].stalled_until_ns > virtual_ns) {
+            net_message[first].at_ns = net[m.rail].stalled_until_ns;
+            continue;
+        }
+        memmove(&net_message[first], &net_message[first + 1], (--net_messages - first) * sizeof(m));
+        if (THERE == m.way) {
+            net_peer(m.rail, m.word, m.at_ns);
+        } else {
+            virtual_ns += net[m.rail].o_r_ns;
+            net_to(m.rail, m.word);
+        }
+    }
+}
+
+static void (*net_also)(void); /* done at every progress, too */
+
+#ifdef FSBML_OMPI_4
+void opal_progress(void)
+#else
+int opal_progress(void)
+#endif
+{
+    opal_progress_callback_t fn = progress_fn;
+    virtual_ns += 200;
+    if (NULL != fn) {
+        (void) fn();
+    }
+    if (NULL != net_also) {
+        net_also();
+    }
+    net_bring();
+#ifndef FSBML_OMPI_4
+    return 0;
+#endif
+}
+
+/* Two rails in virtual time, proved: `fast` and `slow` are ns per byte. */
+static mca_bml_fsbml_endpoint_t *net_up(double fast, double slow)
+{
+    net_reset();
+    look_ns = 20;
+    for (int i = 0; i < 2; ++i) {
+        fake_construct(&fake[i], 65536, 65536, 10);
+        fake[i].super.btl_send = net_send;
+        net[i].G_ns = 0 == i ? fast : slow;
+        net[i].L_ns = 10000;
+        net[i].o_r_ns = 500;
+    }
+    world_up(2);
+    (void) peer_up();
+    mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
+    for (int i = 0; i < 1000 && 3 != ep->live; ++i) {
+        opal_progress();
+    }
+    CHECK(3 == ep->live);
+    return ep;
+}
+
+static void net_down(void)
+{
+    net_also = NULL;
+    net_reset();
+    world_down(2);
+    look_ns = 0;
+}
+
+#endif /* FSBML_TESTS_FAKE_NET_H */
