@@ -99,6 +99,7 @@ typedef struct mca_bml_fsbml_params_t {
     char *include;                /**< comma-separated names, NULL or "": all */
     char *exclude;
     int verbose;
+    bool together;                /**< rails are measured beside each other as well */
     bool show_unreach_errors;
     bool valid;                   /**< false: reported, and the component declines to run */
 } mca_bml_fsbml_params_t;

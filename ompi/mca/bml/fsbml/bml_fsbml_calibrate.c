@@ -175,6 +175,11 @@ static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n
         failed = measure(table, rail, n, attempt, failed);
         good = fsbml_confirm_measured(run.partner, table, rail, n, failed);
     }
+    if (good && measures && mca_bml_fsbml_params.together) {
+        const uint64_t start = fsbml_now_ns();
+        fsbml_together(run.partner, table, rail, n, failed);
+        table->duration_ns += fsbml_now_ns() - start;
+    }
     /* Parameters that do not hold are worse than none: without any, each peer has one rail. */
     for (size_t i = 0; !good && i < n; ++i) {
         table->rail[i].fit.valid = false;

@@ -47,6 +47,10 @@ bool fsbml_confirm_recalled(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *t
 bool fsbml_confirm_measured(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail, size_t n,
                             uint32_t failed);
 
+/* bml_fsbml_together.c: what rails do to each other */
+/** Sends on all rails at once, and puts into their fits what that shows; `failed` are rails (bits) not to be used. */
+void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n, uint32_t failed);
+
 /* bml_fsbml_cache.c: parameters that need no measurement */
 typedef enum fsbml_recall_t {
     FSBML_RECALL_NOTHING = 0,

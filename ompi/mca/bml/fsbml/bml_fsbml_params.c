@@ -24,7 +24,7 @@ typedef struct number_t {
     char *text;
 } number_t;
 
-enum { N_PACKETS, N_SIZE_STEP, N_SMALL_SIZE, N_SAMPLES, N_BUDGET, N_PROBE_TIMEOUT, N_QUANTUM, N_VERBOSE, N_NUMBERS };
+enum { N_PACKETS, N_SIZE_STEP, N_SMALL_SIZE, N_SAMPLES, N_BUDGET, N_PROBE_TIMEOUT, N_QUANTUM, N_TOGETHER, N_VERBOSE, N_NUMBERS };
 
 static number_t number[N_NUMBERS] = {
     [N_PACKETS] = {"packets", "Messages in one probe of the PRTT benchmark, n of PRTT(n,d,s) (2-1024, default 16)", 2,
@@ -50,6 +50,10 @@ static number_t number[N_NUMBERS] = {
                    "Largest fragment of a long message, in bytes; 0 = the smallest that still uses every rail well, "
                    "from the measured parameters (0, or 1024-1073741824, default 0)",
                    0, 1073741824, 0, OPAL_INFO_LVL_4},
+    [N_TOGETHER] = {"together",
+                    "Whether all rails are measured at once as well, to find those that share a link, a bus or a "
+                    "processor (0 or 1, default 1)",
+                    0, 1, 1, OPAL_INFO_LVL_5},
     [N_VERBOSE] = {"verbose",
                    "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
                    "at start, 20 = what happens to each peer's paths, 40 = each probe (0-100, default 0)",
@@ -224,6 +228,7 @@ int fsbml_params_register(const mca_base_component_t *component)
     p->calib.seed = 1;
     p->probe_timeout_ns = number[N_PROBE_TIMEOUT].value * 1000000u;
     p->quantum = number[N_QUANTUM].value;
+    p->together = 0 != number[N_TOGETHER].value;
     p->verbose = (int) number[N_VERBOSE].value;
     return OMPI_SUCCESS;
 }
@@ -231,6 +236,7 @@ int fsbml_params_register(const mca_base_component_t *component)
 void fsbml_params_agreed(char *buf, size_t len)
 {
     const mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
-    snprintf(buf, len, "packets=%u step=%u small=%u samples=%u budget=%" PRIu64 " timeout=%" PRIu64, p->calib.packets,
-             p->calib.size_step, p->calib.small_size, p->calib.samples, p->calib.budget_ns, p->probe_timeout_ns);
+    snprintf(buf, len, "packets=%u step=%u small=%u samples=%u budget=%" PRIu64 " timeout=%" PRIu64 " together=%d",
+             p->calib.packets, p->calib.size_step, p->calib.small_size, p->calib.samples, p->calib.budget_ns,
+             p->probe_timeout_ns, p->together);
 }

@@ -67,7 +67,8 @@ fsbml_shim_sources = \
 	bml_fsbml_rdma.c \
 	bml_fsbml_recv.c \
 	bml_fsbml_refused.c \
-	bml_fsbml_table.c
+	bml_fsbml_table.c \
+	bml_fsbml_together.c
 
 # One of the two, by what the headers offer (configure.m4).
 fsbml_hooks_stock_sources = bml_fsbml_hooks_stock.c

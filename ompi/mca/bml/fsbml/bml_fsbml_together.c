@@ -1,0 +1,65 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* What rails do to each other: runs the streams that the core asks for. A rail that is left out stays connected; without
+ * parameters it is chosen only where no other rail has any. */
+
+#include "bml_fsbml.h"
+#include "opal/util/show_help.h"
+
+static bool run(fsbml_together_t *together, mca_bml_fsbml_endpoint_t *ep, const uint32_t *rail, size_t n)
+{
+    fsbml_stream_t all[FSBML_MAX_RAILS], stream[FSBML_MAX_RAILS];
+    const mca_bml_fsbml_path_t *path[FSBML_MAX_RAILS];
+    uint64_t took[FSBML_MAX_RAILS], time_ns[FSBML_MAX_RAILS] = {0}, rest_ns, sending_ns;
+    const uint32_t rails = fsbml_together_next(together, all, &rest_ns);
+    size_t of[FSBML_MAX_RAILS], k = 0;
+    for (size_t i = 0; i < n; ++i) {
+        if (rails & fsbml_bit((uint32_t) i)) {
+            path[k] = fsbml_path(ep, rail[i]);
+            stream[k] = all[i];
+            of[k++] = i;
+        }
+    }
+    if (0 == k) {
+        return false;
+    }
+    fsbml_prtt_rest(rest_ns);
+    const bool good = fsbml_prtt_streams(k, path, stream, fsbml_prtt_limit(), took, &sending_ns);
+    for (size_t i = 0; i < k && good; ++i) {
+        time_ns[of[i]] = took[i];
+        FSBML_VERBOSE(FSBML_V_PROBE, "%u x %u B on %s beside %zu others: %.1f us", stream[i].packets, stream[i].bytes,
+                      mca_bml_fsbml.rail[rail[of[i]]].name, k - 1, (double) took[i] / 1e3);
+    }
+    (void) fsbml_together_report(together, time_ns, good ? sending_ns : 0);
+    return true;
+}
+
+void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n, uint32_t failed)
+{
+    fsbml_fit_t fit[FSBML_MAX_RAILS];
+    uint32_t most[FSBML_MAX_RAILS], rails = 0;
+    for (size_t i = 0; i < n; ++i) {
+        fit[i] = table->rail[i].fit;
+        most[i] = fsbml_prtt_bytes(mca_bml_fsbml.rail[rail[i]].btl);
+        rails |= failed & fsbml_bit(rail[i]) ? 0 : fsbml_bit((uint32_t) i);
+    }
+    fsbml_together_t *together = fsbml_together_create(n, fit, rails, FSBML_PACKET_HEADER, most);
+    if (NULL == together) {
+        return; /* the rails then count as independent */
+    }
+    while (run(together, ep, rail, n)) {
+    }
+    const uint32_t left_out = fsbml_together_conclude(together, fit);
+    fsbml_together_destroy(together);
+    for (size_t i = 0; i < n; ++i) {
+        const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
+        table->rail[i].fit = fit[i];
+        FSBML_VERBOSE(FSBML_V_RAILS, "%s beside the others takes %.2f times as long", r->name, fit[i].together);
+        if (left_out & fsbml_bit((uint32_t) i)) {
+            opal_show_help(FSBML_HELP, "rail harms the others", true, r->name, r->key, fsbml_node_name(), fit[i].reason);
+        }
+    }
+}
