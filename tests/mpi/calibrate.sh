@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# The measurement at start when something happens to the rails in its midst: each job must end right and in bounded time, and
+# say what it found.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+set -euo pipefail
+# shellcheck source=tests/mpi/harness.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
+
+LIMIT=${FSBML_TEST_LIMIT:-90}
+# A measurement that lasts for some seconds, and shows each probe.
+LONG=(--mca bml_fsbml_verbose 40 --mca bml_fsbml_budget 3000 --mca bml_fsbml_samples 1000 --mca bml_fsbml_probe_timeout 300)
+DISTURBED='the measurement was disturbed'
+FELL_SILENT='A rail answered at first, but not under the measurement'
+
+# The ranks run on nodes 1 and 2, mpirun on node 0: Open MPI 4.1 loses about every second message (opal_show_help) of a
+# rank beside mpirun.
+PLACED=(-n 2 --host "node1,node2" --mca bml fsbml)
+
+job() { harness_job "$LIMIT" 3 "${PLACED[@]}" "$@" "$harness_programs/order" 1; }
+
+# verdict [PATTERN]: prints what is wrong with the last job, or nothing.
+verdict() {
+    local reason
+    reason=$(harness_failure order "$LIMIT")
+    if [ -n "$reason" ]; then
+        printf '%s' "$reason"
+    elif [ -n "${1:-}" ] && ! grep -qE -- "$1" "$harness_stderr"; then
+        printf "nothing says '%s'" "$1"
+    fi
+}
+
+# in_the_midst COMMAND...: runs it once the job has sent a few probes; in the background of a job.
+in_the_midst() {
+    local turn
+    : >"$harness_stderr"
+    for ((turn = 0; turn < 400; turn++)); do
+        if [ "$(grep -c 'PRTT(' "$harness_stderr")" -ge 20 ]; then
+            "$@"
+            return
+        fi
+        sleep 0.05
+    done
+}
+
+# rate RAIL FILE: MB/s of a rail, as the job with that output has it; empty if it was not measured.
+rate() { sed -nE "s/^.*fsbml: $1 +tcp:[^ ]+( +[0-9.e+]+){5} +([0-9.e+]+) .*/\2/p" "$2" | head -n 1; }
+
+# near RAIL FACTOR RATE FILE: prints a reason if a rail was measured, and is not that fast, by that factor.
+near() {
+    local is
+    is=$(rate "$1" "$4")
+    [ -z "$is" ] || awk -v is="$is" -v factor="$2" -v rate="$3" -v rail="$1" \
+        'BEGIN { if (is > factor * rate || factor * is < rate) printf "%s has %s MB/s instead of %s", rail, is, rate }'
+}
+
+# measured_or_told FACTOR FILE: the rails are what they are, or the job says that it could not find out.
+measured_or_told() {
+    local reason
+    reason=$(near rail0 "$1" 23.9 "$2")
+    [ -n "$reason" ] || reason=$(near rail1 "$1" 2.39 "$2")
+    if [ -z "$reason" ] && [ -z "$(rate rail0 "$2")" ] && ! grep -q "$DISTURBED" "$2"; then
+        reason='it has no table, and does not say why'
+    fi
+    printf '%s' "$reason"
+}
+
+cut_the_cable() { harness_fsbml_quietly cluster set --name "$harness_cluster" --node 1 --rail "$1" down; }
+
+# The driver without the log that the job beside it may need.
+harness_fsbml_quietly() { "$FSBML_TOP/fsbml" "$@" >/dev/null 2>&1 </dev/null; }
+
+# A rail answers, is proved, and then its cable is out: the other one carries all.
+falls_silent() {
+    local rail=$1 watcher name="rail$1 falls silent in the midst of it"
+    harness_wanted "$name" || return 0
+    harness_cluster_up 3 200mbit 20mbit
+    in_the_midst cut_the_cable "$rail" &
+    watcher=$!
+    job "${LONG[@]}"
+    wait "$watcher" || :
+    harness_result "$name" "$(verdict "$FELL_SILENT")"
+    harness_cluster_down # it has lost a cable
+}
+
+lose_frames() {
+    harness_fsbml_quietly cluster set --name "$harness_cluster" --node 1 --rail 1 loss=99%
+    sleep 0.15
+    harness_fsbml_quietly cluster set --name "$harness_cluster" --node 1 --rail 1 loss=0%
+}
+
+# TCP waits 200 ms and more for a frame that was lost.
+stalls() {
+    local watcher name="frames of a rail get lost in the midst of it"
+    harness_wanted "$name" || return 0
+    harness_cluster_up 3 50mbit,delay=0us 20mbit
+    in_the_midst lose_frames &
+    watcher=$!
+    job "${LONG[@]}"
+    wait "$watcher" || :
+    harness_result "$name" "$(verdict)"
+    harness_result "... and is measured right, or the job says why not" "$(near rail1 1.5 2.39 "$harness_stderr")"
+    harness_cluster_down
+}
+
+# Two jobs measure the same rails at once, so that each finds them busy at times.
+two_at_once() {
+    local other=$harness_logs/other pid status=0 name="two jobs that measure at once"
+    harness_wanted "$name" || return 0
+    harness_cluster_up 3 200mbit 20mbit
+    timeout -k 20 "$LIMIT" "$FSBML_TOP/fsbml" cluster run --name "$harness_cluster" "${harness_which[@]}" -n 3 -- \
+        "${PLACED[@]}" --mca bml_fsbml_verbose 1 "$harness_programs/order" 1 >"$other" 2>&1 </dev/null &
+    pid=$!
+    job --mca bml_fsbml_verbose 1
+    wait "$pid" || status=$?
+    harness_result "$name: the one ends right" "$(verdict)"
+    harness_result "... and has measured, or says why not" "$(measured_or_told 2 "$harness_stderr")"
+    harness_stderr=$other harness_stdout=$other harness_status=$status
+    harness_result "... the other ends right" "$(verdict)"
+    harness_result "... and has measured, or says why not" "$(measured_or_told 2 "$other")"
+    harness_stderr=$harness_logs/stderr harness_stdout=$harness_logs/stdout
+}
+
+# The cluster is made for three ranks, and would take that for more ranks than cores.
+export OMPI_MCA_mpi_yield_when_idle=0
+harness_begin "Runs jobs whose rails fail, stall, or are used by another job while they are measured." "$@"
+[ "$harness_bml" = fsbml ] || die "these tests are about fsbml: --bml has no meaning here."
+falls_silent 1
+falls_silent 0
+stalls
+two_at_once
+harness_end
