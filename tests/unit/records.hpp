@@ -81,6 +81,8 @@ inline fsbml_hello_t hello_of(std::uint32_t rails)
     h.n_rails = rails;
     h.params_digest = 0xdeadbeef;
     h.flags = FSBML_HELLO_RDMA;
+    h.node_ranks = 48;
+    h.run = 24;
     std::snprintf(h.node, sizeof h.node, "node%u", rails);
     for (std::uint32_t i = 0; i < rails; ++i) {
         h.rail[i].exclusivity = 100 + i;

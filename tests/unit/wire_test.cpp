@@ -229,6 +229,8 @@ TEST(Wire, HelloRoundTrip)
         EXPECT_EQ(got.n_rails, n);
         EXPECT_EQ(got.params_digest, 0xdeadbeefU);
         EXPECT_EQ(got.flags, FSBML_HELLO_RDMA);
+        EXPECT_EQ(got.node_ranks, 48U);
+        EXPECT_EQ(got.run, 24U);
         EXPECT_STREQ(got.node, h.node);
         for (std::uint32_t i = 0; i < n; ++i) {
             EXPECT_EQ(got.rail[i].exclusivity, h.rail[i].exclusivity);
@@ -339,7 +341,7 @@ TEST(Wire, TextsNeedRoomForTheirEnd)
         b.resize(24);
         b.push_back(letters);
         b.insert(b.end(), letters, 'n');
-        b.insert(b.end(), 4, 0); // flags
+        b.insert(b.end(), 12, 0); // flags, node_ranks, run
         b[8] = static_cast<unsigned char>(b.size());
         reseal(b);
         fsbml_hello_t h{};

@@ -75,8 +75,6 @@ int fsbml_hello_publish(void);
 int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello);
 /** The name of a peer's node, "" if it does not say. */
 void fsbml_hello_node(const ompi_process_name_t *peer, char node[FSBML_NAME_MAX]);
-/** In a hello, the exclusivity of a rail that its process has and was told not to use. */
-#define FSBML_LEFT_OUT UINT32_MAX
 /** BTLs (bit = index, the first 64) that a peer was told not to use; 0 if it has no hello. */
 uint64_t fsbml_hello_refusals(const ompi_process_name_t *peer);
 /** How a peer's registration handles look. */

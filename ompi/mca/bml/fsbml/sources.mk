@@ -4,6 +4,7 @@
 fsbml_core_sources = \
 	core/fsbml_core.h \
 	core/c_api.cpp \
+	core/classes.hpp core/classes.cpp \
 	core/counters.hpp \
 	core/directions.hpp core/directions.cpp \
 	core/failed.hpp \
@@ -17,6 +18,7 @@ fsbml_core_sources = \
 	core/loggp_fit.hpp core/loggp_fit.cpp \
 	core/models.hpp core/models.cpp \
 	core/overheads.hpp core/overheads.cpp \
+	core/pairs.hpp core/pairs.cpp \
 	core/pilot.hpp core/pilot.cpp \
 	core/plan.hpp core/plan.cpp \
 	core/policy.hpp core/policy.cpp \

@@ -5,9 +5,11 @@
 // The C boundary: checks arguments, turns exceptions into errno values, and otherwise only forwards.
 #include "fsbml_core.h"
 
+#include "classes.hpp"
 #include "ledger_file.hpp"
 #include "log.hpp"
 #include "loggp.hpp"
+#include "pairs.hpp"
 #include "policy.hpp"
 #include "predict.hpp"
 #include "private_file.hpp"
@@ -50,6 +52,11 @@ struct fsbml_together_t final {
     }
     std::size_t n;
     fsbml::Together impl;
+};
+
+struct fsbml_classes_t final {
+    fsbml_classes_t(std::uint32_t ranks, bool one_node) : impl(ranks, one_node) {}
+    fsbml::Classes impl;
 };
 
 namespace
@@ -454,6 +461,80 @@ int fsbml_hello_unpack(fsbml_hello_t *h, const void *buf, size_t len) noexcept
 uint32_t fsbml_digest(const char *text) noexcept
 {
     return fsbml::digest(text);
+}
+
+// ----------------------------------------------------------- who measures
+
+fsbml_classes_t *fsbml_classes_create(uint32_t n_ranks, bool one_node) noexcept
+{
+    return guard_new<fsbml_classes_t>([&] { return new fsbml_classes_t(n_ranks, one_node); });
+}
+
+void fsbml_classes_destroy(fsbml_classes_t *c) noexcept
+{
+    delete c;
+}
+
+int fsbml_classes_next(const fsbml_classes_t *c, uint32_t *rank) noexcept
+{
+    return nullptr == c || nullptr == rank ? -EINVAL : static_cast<int>(c->impl.next(*rank));
+}
+
+int fsbml_classes_tell(fsbml_classes_t *c, uint32_t rank, const fsbml_hello_t *hello) noexcept
+{
+    if (nullptr == c) {
+        return -EINVAL;
+    }
+    return guard([&] {
+        c->impl.tell(rank, hello);
+        return 0;
+    });
+}
+
+int fsbml_classes_first(const fsbml_classes_t *c, fsbml_pair_t *pair) noexcept
+{
+    return nullptr == c || nullptr == pair ? -EINVAL : static_cast<int>(c->impl.first(*pair));
+}
+
+int fsbml_classes_plan(fsbml_classes_t *c, fsbml_pairs_t *out) noexcept
+{
+    if (nullptr == c || nullptr == out) {
+        return -EINVAL;
+    }
+    return guard([&] {
+        c->impl.plan(*out);
+        return 0;
+    });
+}
+
+size_t fsbml_pairs_packed_max(void) noexcept
+{
+    return fsbml::pairs_packed_max();
+}
+
+long fsbml_pairs_pack(const fsbml_pairs_t *p, void *buf, size_t len) noexcept
+{
+    return nullptr == p || nullptr == buf ? -EINVAL : fsbml::pairs_pack(*p, buf, len);
+}
+
+long fsbml_pairs_unpack(fsbml_pairs_t *p, const void *buf, size_t len) noexcept
+{
+    return nullptr == p || nullptr == buf ? -EINVAL : fsbml::pairs_unpack(*p, buf, len);
+}
+
+int fsbml_table_merge(fsbml_table_t *into, const fsbml_table_t *other) noexcept
+{
+    return nullptr == into || nullptr == other ? -EINVAL : fsbml::table_merge(*into, *other);
+}
+
+uint32_t fsbml_table_digest(const fsbml_table_t *t) noexcept
+{
+    uint32_t digest = 0;
+    (void) guard([&] {
+        digest = nullptr != t ? fsbml::table_digest(*t) : 0;
+        return 0;
+    });
+    return digest;
 }
 
 // ---------------------------------------------------------------- parsers

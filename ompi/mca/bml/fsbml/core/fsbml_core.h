@@ -328,6 +328,10 @@ int fsbml_table_store(const char *path, const char *fingerprint, const fsbml_tab
 
 /** A process' long messages are put and got over all of its rails: registration handles are FSBML's. */
 #define FSBML_HELLO_RDMA UINT32_C(1)
+/** It is the first rank of its node. */
+#define FSBML_HELLO_FIRST UINT32_C(2)
+/** In a hello, the exclusivity of a rail that its process has and was told not to use. */
+#define FSBML_LEFT_OUT UINT32_MAX
 
 /** What each process tells all others before the first message (modex). */
 typedef struct fsbml_hello_t {
@@ -339,6 +343,8 @@ typedef struct fsbml_hello_t {
         char key[FSBML_NAME_MAX];
     } rail[FSBML_MAX_RAILS];
     uint32_t flags;                      /**< FSBML_HELLO_* */
+    uint32_t node_ranks;                 /**< ranks of this job on its node */
+    uint32_t run;                        /**< so many ranks in a row, from this one on, are of its node; 0: unknown */
 } fsbml_hello_t;
 
 size_t fsbml_hello_packed_max(void) FSBML_NOEXCEPT;
@@ -347,6 +353,53 @@ int fsbml_hello_unpack(fsbml_hello_t *h, const void *buf, size_t len) FSBML_NOEX
 
 /** FNV-1a of a text such as "packets=16;step=2048": equal on two processes iff their parameters agree. */
 uint32_t fsbml_digest(const char *text) FSBML_NOEXCEPT;
+
+/* ------------------------------------------------------------ who measures */
+
+/** Most pairs of ranks that measure. */
+#define FSBML_MAX_PAIRS 64
+
+/** Two ranks of one job, on different nodes, that measure rails between them. */
+typedef struct fsbml_pair_t {
+    uint32_t rank[2];                    /**< who leads, who mirrors */
+    uint32_t round;                      /**< pairs of one round measure side by side: no rank is in two of them */
+    uint32_t n_rails;
+    uint32_t key[FSBML_MAX_RAILS];       /**< rails to measure: fsbml_digest() of their keys */
+} fsbml_pair_t;
+
+/** All of a job; none if no two nodes share two rails. Each rail is measured by one pair. */
+typedef struct fsbml_pairs_t {
+    uint32_t n;
+    fsbml_pair_t pair[FSBML_MAX_PAIRS];
+} fsbml_pairs_t;
+
+/** Finds the pairs from hellos (core/classes.hpp). All processes get the same from the same hellos. */
+typedef struct fsbml_classes_t fsbml_classes_t;
+/** On a job of one node, each rank counts as a node. NULL with errno set on failure. */
+fsbml_classes_t *fsbml_classes_create(uint32_t n_ranks, bool one_node) FSBML_NOEXCEPT;
+void fsbml_classes_destroy(fsbml_classes_t *c) FSBML_NOEXCEPT;
+/** 1 and the rank whose hello is to be told next, or 0: no more is needed. */
+int fsbml_classes_next(const fsbml_classes_t *c, uint32_t *rank) FSBML_NOEXCEPT;
+/** What a rank says; NULL: it has no hello. */
+int fsbml_classes_tell(fsbml_classes_t *c, uint32_t rank, const fsbml_hello_t *hello) FSBML_NOEXCEPT;
+/** 1 and the ranks of the first pair, 0: there is none so far. Once there, it stays the same whatever else is told. */
+int fsbml_classes_first(const fsbml_classes_t *c, fsbml_pair_t *pair) FSBML_NOEXCEPT;
+/** The pairs, by what was told so far. */
+int fsbml_classes_plan(fsbml_classes_t *c, fsbml_pairs_t *out) FSBML_NOEXCEPT;
+
+size_t fsbml_pairs_packed_max(void) FSBML_NOEXCEPT;
+/** As fsbml_table_pack. */
+long fsbml_pairs_pack(const fsbml_pairs_t *p, void *buf, size_t len) FSBML_NOEXCEPT;
+/** Unpacks the list at the beginning of buf, which something may follow; returns the list's length, or as fsbml_table_unpack. */
+long fsbml_pairs_unpack(fsbml_pairs_t *p, const void *buf, size_t len) FSBML_NOEXCEPT;
+
+/**
+ * Adds the rails of another pair's table to a table. Of a rail that both have, the first valid fit stays, with its reason;
+ * so does the pair. Returns how many rails found no room.
+ */
+int fsbml_table_merge(fsbml_table_t *into, const fsbml_table_t *other) FSBML_NOEXCEPT;
+/** Tells tables apart: by the rails, their parameters and reasons, not by who measured or how long. */
+uint32_t fsbml_table_digest(const fsbml_table_t *t) FSBML_NOEXCEPT;
 
 /* ----------------------------------------------------------- small parsers */
 

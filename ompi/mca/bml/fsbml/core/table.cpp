@@ -138,7 +138,7 @@ int table_unpack(fsbml_table_t &t, const void *buf, std::size_t len) noexcept
 
 std::size_t hello_packed_max() noexcept
 {
-    return wire::kHeader + std::size_t{3} * 4 + text_max(FSBML_NAME_MAX)
+    return wire::kHeader + std::size_t{5} * 4 + text_max(FSBML_NAME_MAX)
            + FSBML_MAX_RAILS * (4 + text_max(FSBML_NAME_MAX));
 }
 
@@ -157,6 +157,8 @@ long hello_pack(const fsbml_hello_t &h, void *buf, std::size_t len) noexcept
         w.put_text(h.rail[i].key);
     }
     w.put(h.flags, 4);
+    w.put(h.node_ranks, 4);
+    w.put(h.run, 4);
     return w.end();
 }
 
@@ -179,6 +181,8 @@ int hello_unpack(fsbml_hello_t &h, const void *buf, std::size_t len) noexcept
         r.get_text(got.rail[i].key);
     }
     got.flags = r.get_u32();
+    got.node_ranks = r.get_u32();
+    got.run = r.get_u32();
     if (!r.good() || !r.at_end()) {
         return -EBADMSG;
     }
