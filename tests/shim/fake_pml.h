@@ -59,6 +59,11 @@ int fsbml_kvs_commit(void)
     return OMPI_SUCCESS;
 }
 
+char *fsbml_kvs_local_ranks(void)
+{
+    return NULL;
+}
+
 /* The peer's hello; no table. */
 int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mode_t mode, void **data, size_t *len)
 {

@@ -16,11 +16,25 @@
 static struct {
     mca_bml_fsbml_endpoint_t *partner;
     bool leads;                    /* sends the probes; the other is the mirror */
+    _Atomic bool begun;            /* the partner has sent something */
     _Atomic bool over;             /* mirror: the table has come */
 } run;
 
-/* Rank that said it is ready to be measured with, -1: none. Apart from `run`, as it can come before this process is. */
-static _Atomic int64_t ready_rank = -1;
+/* Ranks that said they are ready to be measured with. Apart from `run`, as that can come before this process is. */
+static struct {
+    _Atomic uint32_t n;
+    _Atomic int64_t rank[FSBML_MAX_PAIRS]; /* 0: none, else one more */
+} heard;
+
+static bool is_ready(uint32_t rank)
+{
+    for (size_t i = 0; i < FSBML_MAX_PAIRS; ++i) {
+        if ((int64_t) rank + 1 == atomic_load(&heard.rank[i])) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /* ------------------------------------------------------------------- packets */
 
@@ -40,8 +54,9 @@ static void take_table(const void *record, size_t len)
 void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len)
 {
     if (FSBML_PACKET_READY == packet->type) {
-        if (packet->from.jobid == OMPI_PROC_MY_NAME->jobid) {
-            atomic_store(&ready_rank, (int64_t) packet->from.vpid);
+        if (packet->from.jobid == OMPI_PROC_MY_NAME->jobid && atomic_load(&heard.n) < FSBML_MAX_PAIRS) {
+            const uint32_t at = atomic_fetch_add(&heard.n, 1) % FSBML_MAX_PAIRS;
+            atomic_store(&heard.rank[at], (int64_t) packet->from.vpid + 1);
         }
         return;
     }
@@ -50,6 +65,7 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
                != opal_compare_proc(packet->from, run.partner->proc->super.proc_name)) {
         return; /* late, or from somebody with whom this process does not measure */
     }
+    atomic_store(&run.begun, true);
     switch (packet->type) {
     case FSBML_PACKET_PRTT:
     case FSBML_PACKET_REQUEST:
@@ -139,15 +155,8 @@ static uint32_t measure(fsbml_table_t *table, const uint32_t *rail, size_t n, ui
     return failed;
 }
 
-static void show_table(const fsbml_table_t *table)
+static void show_bounds(const fsbml_table_t *table)
 {
-    char text[8192];
-    if (FSBML_V_TABLE <= mca_bml_fsbml_params.verbose) {
-        fsbml_table_text(table, text, sizeof(text));
-        for (char *line = strtok(text, "\n"); NULL != line; line = strtok(NULL, "\n")) {
-            opal_output(0, "fsbml: %s", line);
-        }
-    }
     for (uint32_t i = 0; i < table->n_rails; ++i) {
         const fsbml_loggp_t *low = &table->rail[i].fit.low, *high = &table->rail[i].fit.high;
         if (high->G_ns_per_byte > 0) {
@@ -201,18 +210,19 @@ static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n
     }
 }
 
-static void lead(fsbml_table_t *table)
+/* `wanted`: rails that are to be measured. */
+static void lead(fsbml_table_t *table, uint32_t wanted)
 {
     mca_bml_fsbml_endpoint_t *ep = run.partner;
     uint32_t live = atomic_load(&ep->live), rail[FSBML_MAX_RAILS];
     size_t n = 0;
 
     for (uint32_t r = 0; r < mca_bml_fsbml.n_rails; ++r) {
-        if (live & fsbml_bit(r)) {
+        if (live & wanted & fsbml_bit(r)) {
             rail[n++] = r;
         }
     }
-    if (n >= 2) {
+    if (__builtin_popcount(live) >= 2 && n > 0) {
         find_parameters(table, rail, n);
     } else {
         snprintf(table->reason, sizeof(table->reason), "%s between the measuring ranks %u and %u",
@@ -235,27 +245,45 @@ static void lead(fsbml_table_t *table)
         }
     }
     free(record);
-    show_table(table);
+    show_bounds(table);
 }
 
 /* -------------------------------------------------------------------- both */
 
-/* Waits until each path to the partner is proved or given up; the leader also for the mirror's word. */
-static bool settle(uint32_t partner)
+uint64_t fsbml_calibrate_limit_ns(uint32_t rounds)
 {
-    const uint64_t limit = fsbml_now_ns() + 4 * mca_bml_fsbml_params.probe_timeout_ns + 2000000000u;
+    return (rounds + 1)
+           * (6 * mca_bml_fsbml_params.calib.budget_ns + 8 * mca_bml_fsbml_params.probe_timeout_ns + 4000000000u);
+}
+
+/* A turn of waiting. Who waits for a later round leaves the processor to those who measure in this one. */
+static void wait_a_turn(uint32_t round)
+{
+    const struct timespec moment = {.tv_nsec = 100000};
+    if (round > 0 && !atomic_load(&run.begun)) {
+        (void) nanosleep(&moment, NULL);
+    }
+    opal_progress();
+}
+
+/* Waits until each path to the partner is proved or given up; the leader also for the mirror's word. */
+static bool settle(uint32_t partner, uint32_t round)
+{
+    /* the partner may still be in an earlier round */
+    const uint64_t before = round > 0 ? fsbml_calibrate_limit_ns(round - 1) : 0;
+    const uint64_t limit = fsbml_now_ns() + before + 4 * mca_bml_fsbml_params.probe_timeout_ns + 2000000000u;
     while (fsbml_now_ns() < limit) {
         if (atomic_load(&run.partner->live) == atomic_load(&run.partner->possible)
-            && (!run.leads || (int64_t) partner == atomic_load(&ready_rank))) {
+            && (!run.leads || is_ready(partner))) {
             return true;
         }
-        opal_progress();
+        wait_a_turn(round);
     }
     return false;
 }
 
 /* The mirror: says that it is there, then answers until the table comes. */
-static void follow(void)
+static void follow(uint32_t round)
 {
     const uint32_t live = atomic_load(&run.partner->live);
     const fsbml_packet_t ready = {.type = FSBML_PACKET_READY, .from = *OMPI_PROC_MY_NAME};
@@ -263,11 +291,10 @@ static void follow(void)
         return;
     }
     (void) fsbml_packet_send(&fsbml_path(run.partner, (uint32_t) __builtin_ctz(live))->super, &ready, NULL, 0, 0);
-    const uint64_t limit = fsbml_now_ns() + 6 * mca_bml_fsbml_params.calib.budget_ns
-                           + 8 * mca_bml_fsbml_params.probe_timeout_ns + 4000000000u;
+    const uint64_t limit = fsbml_now_ns() + fsbml_calibrate_limit_ns(round);
     while (!atomic_load(&run.over) && fsbml_now_ns() < limit) {
         fsbml_mirror_serve(&run.over);
-        opal_progress();
+        wait_a_turn(round);
     }
     if (NULL == mca_bml_fsbml.table) { /* it came damaged, or not at all: the leader publishes it as well */
         mca_bml_fsbml.calibrated = true;
@@ -286,66 +313,32 @@ static bool find_partner(uint32_t partner)
     return NULL != run.partner && (run.partner->n_paths >= 2 || !run.leads);
 }
 
-/* True if this process is one of the pair that measures. */
-static bool takes_part(uint32_t pair[2])
+void fsbml_calibrate_pair(const fsbml_pair_t *pair, uint32_t rails, fsbml_table_t *table)
 {
-    const uint32_t me = OMPI_PROC_MY_NAME->vpid;
-    const bool one_node = fsbml_job_local_size() >= fsbml_job_size();
-    if (0 == mca_bml_fsbml.n_groups || fsbml_job_size() < 2) {
-        return false;
-    }
-    /* On a job of several nodes only the first process of a node can be in the pair: the others need not look. */
-    return (one_node || 0 == fsbml_my_local_rank()) && fsbml_pair_find(pair) && (me == pair[0] || me == pair[1]);
-}
-
-void fsbml_calibrate_prepare(void)
-{
-    uint32_t pair[2];
-    if (mca_bml_fsbml.epoch > 1 && takes_part(pair)) {
-        const ompi_process_name_t partner = {.jobid = OMPI_PROC_MY_NAME->jobid,
-                                             .vpid = pair[OMPI_PROC_MY_NAME->vpid == pair[0] ? 1 : 0]};
-        fsbml_hello_refresh(&partner);
-    }
-}
-
-void fsbml_calibrate(void)
-{
-    uint32_t pair[2];
     memset(&run, 0, sizeof(run));
-    fsbml_prtt_reset();
-    if (!takes_part(pair)) {
-        mca_bml_fsbml.calibrated = true; /* from now on the table can be waited for */
-        if (mca_bml_fsbml.table_wanted) {
-            fsbml_table_want();
-        }
-        return;
-    }
-    fsbml_table_t *table = calloc(1, sizeof(*table));
-    if (NULL == table) {
-        return;
-    }
-    run.leads = OMPI_PROC_MY_NAME->vpid == pair[0];
-    table->pair[0] = pair[0];
-    table->pair[1] = pair[1];
-    opal_progress_event_users_increment(); /* poll the sockets at every turn */
-    const uint32_t partner = pair[run.leads ? 1 : 0];
+    run.leads = OMPI_PROC_MY_NAME->vpid == pair->rank[0];
+    table->pair[0] = pair->rank[0];
+    table->pair[1] = pair->rank[1];
+    const uint32_t partner = pair->rank[run.leads ? 1 : 0];
     if (!find_partner(partner)) {
-        snprintf(table->reason, sizeof(table->reason), "ranks %u and %u do not share two rails", pair[0], pair[1]);
+        snprintf(table->reason, sizeof(table->reason), "ranks %u and %u do not share two rails", pair->rank[0],
+                 pair->rank[1]);
         fsbml_table_apply(table);
-    } else if (!settle(partner) && run.leads) {
-        snprintf(table->reason, sizeof(table->reason), "rank %u does not answer rank %u", pair[1], pair[0]);
+    } else if (!settle(partner, pair->round) && run.leads) {
+        snprintf(table->reason, sizeof(table->reason), "rank %u does not answer rank %u", pair->rank[1], pair->rank[0]);
         fsbml_table_apply(table);
-        show_table(table);
     } else if (run.leads) {
-        lead(table);
+        lead(table, rails);
     } else {
-        follow();
+        follow(pair->round);
     }
-    if (run.leads) {
-        fsbml_table_publish(table);
-    }
-    opal_progress_event_users_decrement();
     run.partner = NULL;
-    atomic_store(&ready_rank, -1);
-    free(table);
+}
+
+void fsbml_calibrate_end(void)
+{
+    for (size_t i = 0; i < FSBML_MAX_PAIRS; ++i) {
+        atomic_store(&heard.rank[i], 0);
+    }
+    atomic_store(&heard.n, 0);
 }

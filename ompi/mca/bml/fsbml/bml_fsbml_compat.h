@@ -178,6 +178,8 @@ static inline void fsbml_remove_at_end(char *path)
 int fsbml_kvs_put(const char *key, const void *data, size_t len);
 /** Makes what was put visible to others after the modex. */
 int fsbml_kvs_commit(void);
+/** Ranks of this job on this node, "0,1,5", sorted; NULL if the run-time does not say. The caller frees it. */
+char *fsbml_kvs_local_ranks(void);
 typedef enum fsbml_kvs_mode_t {
     FSBML_KVS_HERE,     /* what this process or its node has already */
     FSBML_KVS_WAIT,     /* asks the peer's node, and waits for the value to come up there */

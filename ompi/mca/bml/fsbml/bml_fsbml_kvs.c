@@ -9,6 +9,15 @@
 
 #ifdef FSBML_OMPI_4
 
+char *fsbml_kvs_local_ranks(void)
+{
+    const opal_process_name_t all = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = OPAL_VPID_WILDCARD};
+    char *ranks = NULL;
+    int rc;
+    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, OPAL_PMIX_LOCAL_PEERS, &all, &ranks, OPAL_STRING);
+    return OPAL_SUCCESS == rc ? ranks : NULL;
+}
+
 int fsbml_kvs_put(const char *key, const void *data, size_t len)
 {
     int rc;
@@ -53,6 +62,15 @@ int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mo
 }
 
 #else /* 5.0 */
+
+char *fsbml_kvs_local_ranks(void)
+{
+    const opal_process_name_t all = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = OPAL_VPID_WILDCARD};
+    char *ranks = NULL;
+    int rc;
+    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, PMIX_LOCAL_PEERS, &all, &ranks, PMIX_STRING);
+    return OPAL_SUCCESS == rc ? ranks : NULL;
+}
 
 int fsbml_kvs_put(const char *key, const void *data, size_t len)
 {

@@ -62,14 +62,25 @@ fsbml_recall_t fsbml_cache_recall(const char *partner_node, const uint32_t *rail
 /** Keeps a table that has held, if the user wants it. */
 void fsbml_cache_keep(const char *partner_node, const uint32_t *rail, size_t n, const fsbml_table_t *table);
 
-/* bml_fsbml_calibrate.c: the measuring pair runs the PRTT benchmark */
-void fsbml_calibrate(void);
-/** Before the first peer is added: sees to it that the measuring pair knows each other's present addresses. */
-void fsbml_calibrate_prepare(void);
+/* bml_fsbml_calibrate.c: a measuring pair runs the PRTT benchmark */
+/** This process' part in one pair's measurement; `rails` are those to measure. The leader's table says what came out. */
+void fsbml_calibrate_pair(const fsbml_pair_t *pair, uint32_t rails, fsbml_table_t *table);
+/** After the last one. */
+void fsbml_calibrate_end(void);
+/** How long a measurement can take, with as many rounds before it. */
+uint64_t fsbml_calibrate_limit_ns(uint32_t rounds);
 /** A PRTT packet came in (called by the handler of FSBML_TAG_PROBE); payload is what follows the packet's header. */
 void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len);
 
-/* bml_fsbml_table.c: hello records and the table on the run-time's key-value store */
+/* bml_fsbml_classes.c: who measures, and how all get the table */
+/** This process' part in the measurement, if it has one. */
+void fsbml_calibrate(void);
+/** Before the first peer is added: sees to it that measuring pairs know each other's present addresses. */
+void fsbml_calibrate_prepare(void);
+/** Fetches the table if it is needed and not there yet. */
+void fsbml_table_want(void);
+
+/* bml_fsbml_table.c: hello records on the run-time's key-value store, and the table in use */
 int fsbml_hello_publish(void);
 /** A peer's hello; -ENOENT if it has none (it does not run FSBML). */
 int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello);
@@ -86,11 +97,6 @@ typedef enum fsbml_speech_t {
 fsbml_speech_t fsbml_hello_rdma(const ompi_process_name_t *peer);
 /** Sees to it that what this process knows of a peer, its BTLs' addresses too, is of this life of MPI. */
 void fsbml_hello_refresh(const ompi_process_name_t *peer);
-/** Chooses the measuring pair (ranks of this job); false: there is none. The same on every process. */
-bool fsbml_pair_find(uint32_t pair[2]);
-void fsbml_table_publish(const fsbml_table_t *table);
-/** Fetches the table if it is needed and not there yet. */
-void fsbml_table_want(void);
 /** Gives the parameters to the scheduler. */
 void fsbml_table_apply(const fsbml_table_t *table);
 

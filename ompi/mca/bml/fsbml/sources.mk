@@ -48,6 +48,7 @@ fsbml_shim_sources = \
 	bml_fsbml_btl.c \
 	bml_fsbml_cache.c \
 	bml_fsbml_calibrate.c \
+	bml_fsbml_classes.c \
 	bml_fsbml_component.c \
 	bml_fsbml_confirm.c \
 	bml_fsbml_endpoint.c \

@@ -113,7 +113,6 @@ std::size_t Classes::class_of(const fsbml_hello_t &hello)
 }
 
 // The rails between nodes of two classes: those that both have of the highest level at which there are two.
-// (Shared memory has one name on all nodes, and is alone on its level.)
 std::vector<std::uint32_t> Classes::shared(const Class &a, const Class &b)
 {
     std::vector<std::uint32_t> level;

@@ -1,0 +1,365 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* Who measures, and how everybody gets to know what came out.
+ *
+ * The first rank of each node looks at the hellos of all nodes, and finds in the core (core/classes.hpp) the pairs that
+ * measure. Pairs without a rank in common measure side by side. Who leads a pair puts its table into the run-time's
+ * key-value store; the first leader's has the list of pairs before it. All others look at hellos until they know the first
+ * leader, mostly at two, fetch its list, then the tables of the other leaders, and make one table of them. */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "bml_fsbml_hooks.h"
+#include "opal/runtime/opal_progress.h"
+#include "opal/util/show_help.h"
+
+static ompi_process_name_t name_of(uint32_t rank)
+{
+    return (ompi_process_name_t){.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = rank};
+}
+
+static void make_key(char *key, size_t len)
+{
+    snprintf(key, len, "fsbml.table.%u", mca_bml_fsbml.epoch);
+}
+
+/* ------------------------------------------------------------ who measures */
+
+static bool is_one_node(void)
+{
+    return fsbml_job_local_size() >= fsbml_job_size();
+}
+
+/* Takes out of a hello what connects no two of those who count as nodes. All nodes have it, under one name, on one level. */
+static void leave_out_local(fsbml_hello_t *hello)
+{
+    static const char *const local[] = {"self#", "vader#", "sm#", "smcuda#"};
+    const size_t n = is_one_node() ? 1 : sizeof(local) / sizeof(local[0]);
+    for (uint32_t r = 0; r < hello->n_rails; ++r) {
+        for (size_t i = 0; i < n; ++i) {
+            if (0 == strncmp(hello->rail[r].key, local[i], strlen(local[i]))) {
+                hello->rail[r].exclusivity = FSBML_LEFT_OUT;
+            }
+        }
+    }
+}
+
+/* Tells the hellos of all nodes, or until the first pair is known. */
+static void look(fsbml_classes_t *classes, bool at_all)
+{
+    fsbml_hello_t *hello = malloc(sizeof(*hello));
+    fsbml_pair_t first;
+    uint32_t rank;
+    int rc = NULL != hello ? 0 : -ENOMEM;
+    while (0 == rc && (at_all || 1 != fsbml_classes_first(classes, &first))
+           && 1 == fsbml_classes_next(classes, &rank)) {
+        const ompi_process_name_t name = name_of(rank);
+        const bool told = 0 == fsbml_hello_fetch(&name, hello);
+        if (told) {
+            leave_out_local(hello);
+        }
+        rc = fsbml_classes_tell(classes, rank, told ? hello : NULL);
+    }
+    free(hello);
+}
+
+/* Rank that leads the first pair; false: nobody measures. */
+static bool first_leader(uint32_t *rank)
+{
+    fsbml_classes_t *classes = fsbml_classes_create(fsbml_job_size(), is_one_node());
+    fsbml_pair_t first;
+    if (NULL == classes) {
+        return false;
+    }
+    look(classes, false);
+    const bool found = 1 == fsbml_classes_first(classes, &first);
+    *rank = first.rank[0];
+    fsbml_classes_destroy(classes);
+    return found;
+}
+
+static bool is_in(const fsbml_pair_t *pair)
+{
+    const uint32_t me = OMPI_PROC_MY_NAME->vpid;
+    return me == pair->rank[0] || me == pair->rank[1];
+}
+
+/* All pairs, if this process is in one of them; else NULL. */
+static fsbml_pairs_t *pairs_with_me(void)
+{
+    /* On a job of several nodes only the first process of a node can be in a pair: the others need not look. */
+    if (0 == mca_bml_fsbml.n_groups || fsbml_job_size() < 2 || !(is_one_node() || 0 == fsbml_my_local_rank())) {
+        return NULL;
+    }
+    fsbml_classes_t *classes = fsbml_classes_create(fsbml_job_size(), is_one_node());
+    fsbml_pairs_t *pairs = calloc(1, sizeof(*pairs));
+    bool mine = false;
+    if (NULL != classes && NULL != pairs) {
+        look(classes, true);
+        (void) fsbml_classes_plan(classes, pairs);
+        for (uint32_t i = 0; i < pairs->n; ++i) {
+            mine = mine || is_in(&pairs->pair[i]);
+        }
+    }
+    fsbml_classes_destroy(classes);
+    if (!mine) {
+        free(pairs);
+        pairs = NULL;
+    }
+    return pairs;
+}
+
+/* The rails of this process that a pair measures. */
+static uint32_t rails_of(const fsbml_pair_t *pair)
+{
+    uint32_t rails = 0;
+    for (uint32_t r = 0; r < mca_bml_fsbml.n_rails; ++r) {
+        for (uint32_t k = 0; k < pair->n_rails; ++k) {
+            rails |= mca_bml_fsbml.rail[r].key_digest == pair->key[k] ? fsbml_bit(r) : 0;
+        }
+    }
+    return rails;
+}
+
+static void compare_parameters(const fsbml_pair_t *pair)
+{
+    fsbml_hello_t *hello = calloc(2, sizeof(*hello));
+    bool told = NULL != hello;
+    for (int i = 0; i < 2 && told; ++i) {
+        const ompi_process_name_t name = name_of(pair->rank[i]);
+        told = 0 == fsbml_hello_fetch(&name, &hello[i]);
+    }
+    if (told && hello[0].params_digest != hello[1].params_digest) {
+        opal_show_help(FSBML_HELP, "parameters differ", true, pair->rank[0], pair->rank[1], hello[0].node,
+                       hello[1].node);
+    }
+    free(hello);
+}
+
+/* -------------------------------------------------------------- the tables */
+
+/* A leader's record: a list of pairs (the first leader's: all, else none), and the table of what it has measured. */
+static void publish(const fsbml_pairs_t *pairs, const fsbml_table_t *table)
+{
+    const size_t size = fsbml_pairs_packed_max() + fsbml_table_packed_max();
+    char *record = malloc(size), key[64];
+    const long head = NULL != record ? fsbml_pairs_pack(pairs, record, size) : -ENOMEM;
+    const long len = head > 0 ? fsbml_table_pack(table, record + head, size - (size_t) head) : head;
+    make_key(key, sizeof(key));
+    if (len <= 0 || OMPI_SUCCESS != fsbml_kvs_put(key, record, (size_t) (head + len))
+        || OMPI_SUCCESS != fsbml_kvs_commit()) {
+        opal_show_help(FSBML_HELP, "table not published", true, fsbml_node_name());
+    }
+    free(record);
+}
+
+/* The other way round; false if it does not come until the deadline. */
+static bool fetch(uint32_t rank, uint64_t deadline, fsbml_pairs_t *pairs, fsbml_table_t *table)
+{
+    /* The run-time of 4.1 sometimes says at once that there is no such key, and has it a moment later. */
+    const struct timespec moment = {.tv_nsec = 20000000};
+    const ompi_process_name_t leader = name_of(rank);
+    void *record = NULL;
+    size_t len = 0;
+    char key[64];
+    make_key(key, sizeof(key));
+    int rc = fsbml_kvs_get(&leader, key, FSBML_KVS_WAIT, &record, &len);
+    for (int i = 0; OMPI_SUCCESS != rc && i < 1000 && fsbml_now_ns() < deadline; ++i) {
+        (void) nanosleep(&moment, NULL);
+        rc = fsbml_kvs_get(&leader, key, FSBML_KVS_WAIT, &record, &len);
+        if (OMPI_SUCCESS == rc) {
+            FSBML_VERBOSE(FSBML_V_RAILS, "asked %d times more for the table of rank %u", i + 1, rank);
+        }
+    }
+    if (OMPI_SUCCESS != rc) {
+        return false;
+    }
+    const long head = fsbml_pairs_unpack(pairs, record, len);
+    const bool good = head > 0 && 0 == fsbml_table_unpack(table, (const char *) record + head, len - (size_t) head);
+    if (!good) {
+        opal_show_help(FSBML_HELP, "malformed record", true, "table", OMPI_NAME_PRINT(&leader));
+    }
+    free(record);
+    return good;
+}
+
+/* Whether the table of a pair's leader is still to be fetched. */
+static bool is_needed(const fsbml_pairs_t *pairs, uint32_t i)
+{
+    uint32_t rails = 0;
+    bool seen = false;
+    for (uint32_t k = 0; k < pairs->n; ++k) {
+        rails += pairs->pair[k].n_rails;
+        seen = seen || (k < i && pairs->pair[k].rank[0] == pairs->pair[i].rank[0]);
+    }
+    /* More rails than a table has room for: then each process has a table of its own ones. */
+    return !seen && (rails <= FSBML_MAX_RAILS || 0 != rails_of(&pairs->pair[i]));
+}
+
+/* Adds to the first leader's table what the others have measured. */
+static void fetch_others(const fsbml_pairs_t *pairs, uint64_t deadline, fsbml_table_t *table)
+{
+    fsbml_table_t *part = calloc(1, sizeof(*part));
+    fsbml_pairs_t *none = calloc(1, sizeof(*none));
+    char missing[256] = "";
+    for (uint32_t i = 1; i < pairs->n && NULL != part && NULL != none; ++i) {
+        if (!is_needed(pairs, i)) {
+            continue;
+        }
+        const fsbml_pair_t *pair = &pairs->pair[i];
+        if (!fetch(pair->rank[0], deadline, none, part)) {
+            const size_t used = strlen(missing);
+            memset(part, 0, sizeof(*part));
+            snprintf(part->reason, sizeof(part->reason), "the parameters that rank %u measured did not arrive",
+                     pair->rank[0]);
+            snprintf(missing + used, sizeof(missing) - used, "%s%u", used > 0 ? ", " : "", pair->rank[0]);
+        }
+        (void) fsbml_table_merge(table, part);
+    }
+    if ('\0' != missing[0]) {
+        opal_show_help(FSBML_HELP, "part of the table", true, fsbml_node_name(), missing);
+    }
+    free(none);
+    free(part);
+}
+
+static void tell_digest(void)
+{
+    const fsbml_table_t *table = mca_bml_fsbml.table;
+    if (NULL != table) {
+        FSBML_VERBOSE(FSBML_V_RAILS, "the table has %u rails, its digest is %08x", table->n_rails,
+                      fsbml_table_digest(table));
+    }
+}
+
+void fsbml_table_want(void)
+{
+    static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
+    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+
+    if (NULL != m->table || !m->calibrated) {
+        m->table_wanted = NULL == m->table;
+        return;
+    }
+    opal_mutex_lock(&lock);
+    fsbml_table_t *table = NULL == m->table ? calloc(1, sizeof(*table)) : NULL;
+    fsbml_pairs_t *pairs = calloc(1, sizeof(*pairs));
+    uint32_t rank;
+    if (NULL != table && NULL != pairs) {
+        if (!first_leader(&rank)) {
+            snprintf(table->reason, sizeof(table->reason), "no two processes share two rails");
+        } else if (fetch(rank, fsbml_now_ns() + fsbml_calibrate_limit_ns(0), pairs, table)) {
+            uint32_t rounds = 0;
+            for (uint32_t i = 0; i < pairs->n; ++i) {
+                rounds = pairs->pair[i].round > rounds ? pairs->pair[i].round : rounds;
+            }
+            fetch_others(pairs, fsbml_now_ns() + fsbml_calibrate_limit_ns(rounds), table);
+        } else {
+            const ompi_process_name_t leader = name_of(rank);
+            memset(table, 0, sizeof(*table));
+            snprintf(table->reason, sizeof(table->reason), "the measured parameters did not arrive");
+            opal_show_help(FSBML_HELP, "no table", true, fsbml_node_name(), OMPI_NAME_PRINT(&leader));
+        }
+        fsbml_table_apply(table); /* with a reason in place of rails: nobody asks again */
+        tell_digest();
+    }
+    free(pairs);
+    free(table);
+    opal_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------- this process */
+
+/* Its part in the measurement. Returns false if others have measured as well. */
+static bool take_part(const fsbml_pairs_t *pairs)
+{
+    static const fsbml_pairs_t none;
+    const uint32_t me = OMPI_PROC_MY_NAME->vpid;
+    fsbml_table_t *all = calloc(2, sizeof(*all));
+    bool leads = false;
+    if (NULL == all) {
+        return true;
+    }
+    fsbml_table_t *table = all + 1;
+    opal_progress_event_users_increment(); /* poll the sockets at every turn */
+    for (uint32_t i = 0; i < pairs->n; ++i) { /* by rounds */
+        const fsbml_pair_t *pair = &pairs->pair[i];
+        if (!is_in(pair)) {
+            continue;
+        }
+        compare_parameters(pair);
+        memset(table, 0, sizeof(*table));
+        /* The first pair measures whatever connects it: also rails between networks that have two names. */
+        fsbml_calibrate_pair(pair, 0 == i ? UINT32_MAX : rails_of(pair), table);
+        if (me != pair->rank[0]) {
+            continue;
+        }
+        FSBML_VERBOSE(FSBML_V_RAILS, "ranks %u and %u have measured %u rails in round %u, in %.0f ms", pair->rank[0],
+                      pair->rank[1], table->n_rails, pair->round, (double) table->duration_ns / 1e6);
+        if (leads) {
+            (void) fsbml_table_merge(all, table);
+        } else {
+            *all = *table;
+        }
+        leads = true;
+    }
+    if (leads) {
+        publish(me == pairs->pair[0].rank[0] ? pairs : &none, all);
+    }
+    fsbml_calibrate_end();
+    opal_progress_event_users_decrement();
+    free(all);
+    return pairs->n < 2;
+}
+
+static void show_table(void)
+{
+    const fsbml_table_t *table = mca_bml_fsbml.table;
+    char text[8192];
+    if (NULL != table && FSBML_V_TABLE <= mca_bml_fsbml_params.verbose) {
+        fsbml_table_text(table, text, sizeof(text));
+        for (char *line = strtok(text, "\n"); NULL != line; line = strtok(NULL, "\n")) {
+            opal_output(0, "fsbml: %s", line);
+        }
+    }
+}
+
+void fsbml_calibrate_prepare(void)
+{
+    fsbml_pairs_t *pairs = mca_bml_fsbml.epoch > 1 ? pairs_with_me() : NULL;
+    for (uint32_t i = 0; NULL != pairs && i < pairs->n; ++i) {
+        const fsbml_pair_t *pair = &pairs->pair[i];
+        if (is_in(pair)) {
+            const ompi_process_name_t partner = name_of(pair->rank[OMPI_PROC_MY_NAME->vpid == pair->rank[0] ? 1 : 0]);
+            fsbml_hello_refresh(&partner);
+        }
+    }
+    free(pairs);
+}
+
+void fsbml_calibrate(void)
+{
+    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    fsbml_prtt_reset();
+    fsbml_pairs_t *pairs = pairs_with_me();
+    if (NULL != pairs) {
+        if (!take_part(pairs)) {
+            free(m->table); /* it has what this process saw of the measurement */
+            m->table = NULL;
+            m->table_wanted = true;
+        }
+        tell_digest();
+    }
+    m->calibrated = true; /* from now on the table can be waited for */
+    if (m->table_wanted && NULL == m->table) {
+        fsbml_table_want();
+    }
+    if (NULL != pairs && OMPI_PROC_MY_NAME->vpid == pairs->pair[0].rank[0]) {
+        show_table();
+    }
+    free(pairs);
+}
