@@ -210,7 +210,7 @@ static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n
     }
 }
 
-/* `wanted`: rails that are to be measured. */
+/* `wanted`: rails that are to be measured; if that is all that there are, one has no rival. */
 static void lead(fsbml_table_t *table, uint32_t wanted)
 {
     mca_bml_fsbml_endpoint_t *ep = run.partner;
@@ -222,7 +222,7 @@ static void lead(fsbml_table_t *table, uint32_t wanted)
             rail[n++] = r;
         }
     }
-    if (__builtin_popcount(live) >= 2 && n > 0) {
+    if (n >= (UINT32_MAX == wanted ? 2 : 1)) {
         find_parameters(table, rail, n);
     } else {
         snprintf(table->reason, sizeof(table->reason), "%s between the measuring ranks %u and %u",
@@ -266,15 +266,15 @@ static void wait_a_turn(uint32_t round)
     opal_progress();
 }
 
-/* Waits until each path to the partner is proved or given up; the leader also for the mirror's word. */
-static bool settle(uint32_t partner, uint32_t round)
+/* Waits until the partner's paths on these rails are proved or given up; the leader also for the mirror's word. */
+static bool settle(uint32_t partner, uint32_t rails, uint32_t round)
 {
     /* the partner may still be in an earlier round */
     const uint64_t before = round > 0 ? fsbml_calibrate_limit_ns(round - 1) : 0;
     const uint64_t limit = fsbml_now_ns() + before + 4 * mca_bml_fsbml_params.probe_timeout_ns + 2000000000u;
     while (fsbml_now_ns() < limit) {
-        if (atomic_load(&run.partner->live) == atomic_load(&run.partner->possible)
-            && (!run.leads || is_ready(partner))) {
+        const uint32_t live = atomic_load(&run.partner->live), possible = atomic_load(&run.partner->possible);
+        if (0 == (possible & ~live & rails) && (0 != live || 0 == possible) && (!run.leads || is_ready(partner))) {
             return true;
         }
         wait_a_turn(round);
@@ -324,7 +324,7 @@ void fsbml_calibrate_pair(const fsbml_pair_t *pair, uint32_t rails, fsbml_table_
         snprintf(table->reason, sizeof(table->reason), "ranks %u and %u do not share two rails", pair->rank[0],
                  pair->rank[1]);
         fsbml_table_apply(table);
-    } else if (!settle(partner, pair->round) && run.leads) {
+    } else if (!settle(partner, rails, pair->round) && run.leads) {
         snprintf(table->reason, sizeof(table->reason), "rank %u does not answer rank %u", pair->rank[1], pair->rank[0]);
         fsbml_table_apply(table);
     } else if (run.leads) {

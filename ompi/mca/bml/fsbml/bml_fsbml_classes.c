@@ -27,6 +27,9 @@ static void make_key(char *key, size_t len)
     snprintf(key, len, "fsbml.table.%u", mca_bml_fsbml.epoch);
 }
 
+/* The table in use has only what this process took part in, enough for its partner; for other peers there is more. */
+static bool partial;
+
 /* ------------------------------------------------------------ who measures */
 
 static bool is_one_node(void)
@@ -241,12 +244,12 @@ void fsbml_table_want(void)
     static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
 
-    if (NULL != m->table || !m->calibrated) {
+    if ((NULL != m->table && !partial) || !m->calibrated) {
         m->table_wanted = NULL == m->table;
         return;
     }
     opal_mutex_lock(&lock);
-    fsbml_table_t *table = NULL == m->table ? calloc(1, sizeof(*table)) : NULL;
+    fsbml_table_t *table = NULL == m->table || partial ? calloc(1, sizeof(*table)) : NULL;
     fsbml_pairs_t *pairs = calloc(1, sizeof(*pairs));
     uint32_t rank;
     if (NULL != table && NULL != pairs) {
@@ -265,6 +268,7 @@ void fsbml_table_want(void)
             opal_show_help(FSBML_HELP, "no table", true, fsbml_node_name(), OMPI_NAME_PRINT(&leader));
         }
         fsbml_table_apply(table); /* with a reason in place of rails: nobody asks again */
+        partial = false;
         tell_digest();
     }
     free(pairs);
@@ -274,15 +278,15 @@ void fsbml_table_want(void)
 
 /* ------------------------------------------------------------- this process */
 
-/* Its part in the measurement. Returns false if others have measured as well. */
-static bool take_part(const fsbml_pairs_t *pairs)
+/* Its part in the measurement. */
+static void take_part(const fsbml_pairs_t *pairs)
 {
     static const fsbml_pairs_t none;
     const uint32_t me = OMPI_PROC_MY_NAME->vpid;
     fsbml_table_t *all = calloc(2, sizeof(*all));
     bool leads = false;
     if (NULL == all) {
-        return true;
+        return;
     }
     fsbml_table_t *table = all + 1;
     opal_progress_event_users_increment(); /* poll the sockets at every turn */
@@ -313,7 +317,6 @@ static bool take_part(const fsbml_pairs_t *pairs)
     fsbml_calibrate_end();
     opal_progress_event_users_decrement();
     free(all);
-    return pairs->n < 2;
 }
 
 static void show_table(void)
@@ -341,21 +344,40 @@ void fsbml_calibrate_prepare(void)
     free(pairs);
 }
 
+/* What the others have measured, for who needs it before MPI_Init returns. All pairs take about the same time, and PRRTE of
+ * 5.0 looks only every 2 s for what was not there when it was asked for: better a little later than too early. */
+static void want_all(const fsbml_pairs_t *pairs)
+{
+    const struct timespec moment = {.tv_nsec = 50000000};
+    const bool shows = OMPI_PROC_MY_NAME->vpid == pairs->pair[0].rank[0]
+                       && FSBML_V_TABLE <= mca_bml_fsbml_params.verbose;
+    bool now = shows || NULL == mca_bml_fsbml.table;
+    for (uint32_t i = 1; i < pairs->n; ++i) {
+        now = now || is_in(&pairs->pair[i]); /* the first pair has measured all of its rails itself */
+    }
+    if (now) {
+        (void) nanosleep(&moment, NULL);
+        fsbml_table_want();
+    }
+}
+
 void fsbml_calibrate(void)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
     fsbml_prtt_reset();
+    partial = false;
     fsbml_pairs_t *pairs = pairs_with_me();
     if (NULL != pairs) {
-        if (!take_part(pairs)) {
-            free(m->table); /* it has what this process saw of the measurement */
-            m->table = NULL;
-            m->table_wanted = true;
+        take_part(pairs);
+        partial = pairs->n > 1;
+        if (!partial) {
+            tell_digest();
         }
-        tell_digest();
     }
     m->calibrated = true; /* from now on the table can be waited for */
-    if (m->table_wanted && NULL == m->table) {
+    if (partial) {
+        want_all(pairs);
+    } else if (m->table_wanted && NULL == m->table) {
         fsbml_table_want();
     }
     if (NULL != pairs && OMPI_PROC_MY_NAME->vpid == pairs->pair[0].rank[0]) {
