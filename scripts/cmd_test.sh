@@ -110,6 +110,7 @@ test_mpi() {
     "$FSBML_TOP/fsbml" build
     "$FSBML_TOP/tests/mpi/run.sh"
     "$FSBML_TOP/tests/mpi/uneven.sh"
+    "$FSBML_TOP/tests/mpi/classes.sh"
     "$FSBML_TOP/tests/mpi/cache.sh"
     "$FSBML_TOP/tests/mpi/calibrate.sh"
 }
@@ -138,6 +139,7 @@ test_ref-mpi() {
     "$FSBML_TOP/fsbml" build --reference
     "$FSBML_TOP/tests/mpi/run.sh" --reference
     "$FSBML_TOP/tests/mpi/uneven.sh" --reference
+    "$FSBML_TOP/tests/mpi/classes.sh" --reference
     "$FSBML_TOP/tests/mpi/cache.sh" --reference
     "$FSBML_TOP/tests/mpi/calibrate.sh" --reference
 }
