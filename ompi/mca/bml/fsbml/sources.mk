@@ -10,6 +10,7 @@ fsbml_core_sources = \
 	core/failed.hpp \
 	core/fixed.hpp \
 	core/gaps.hpp core/gaps.cpp \
+	core/holdout.hpp core/holdout.cpp \
 	core/interval.hpp core/interval.cpp \
 	core/ledger.hpp core/ledger.cpp \
 	core/ledger_file.hpp core/ledger_file.cpp \
@@ -28,6 +29,7 @@ fsbml_core_sources = \
 	core/prtt.hpp core/prtt.cpp core/rounds.cpp \
 	core/rail.hpp \
 	core/remark.hpp \
+	core/report.hpp core/report.cpp \
 	core/samples.hpp \
 	core/segments.hpp core/segments.cpp \
 	core/stats.hpp core/stats.cpp \

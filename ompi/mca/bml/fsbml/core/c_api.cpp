@@ -6,6 +6,7 @@
 #include "fsbml_core.h"
 
 #include "classes.hpp"
+#include "holdout.hpp"
 #include "ledger_file.hpp"
 #include "log.hpp"
 #include "loggp.hpp"
@@ -14,6 +15,7 @@
 #include "predict.hpp"
 #include "private_file.hpp"
 #include "prtt.hpp"
+#include "report.hpp"
 #include "table.hpp"
 #include "table_file.hpp"
 #include "together.hpp"
@@ -25,6 +27,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <vector>
 
 struct fsbml_sched_t final {
     fsbml_sched_t(std::size_t n, fsbml_policy_t p) noexcept : impl(n, p) {}
@@ -42,6 +45,7 @@ struct fsbml_calib_t final {
     {
     }
     fsbml::Calibration impl;
+    std::vector<fsbml_sample_t> samples; // in the order of time
 };
 
 struct fsbml_together_t final {
@@ -282,7 +286,13 @@ int fsbml_calib_report(fsbml_calib_t *c, const fsbml_probe_t *probe, uint64_t pr
     if (nullptr == c || nullptr == probe) {
         return -EINVAL;
     }
-    return guard([&] { return c->impl.report(*probe, prtt_ns); });
+    return guard([&] {
+        const int rc = c->impl.report(*probe, prtt_ns);
+        if (0 == rc) {
+            c->samples.push_back({*probe, prtt_ns, 0});
+        }
+        return rc;
+    });
 }
 
 int fsbml_calib_fail(fsbml_calib_t *c, size_t rail, const char *reason) noexcept
@@ -377,6 +387,25 @@ fsbml_fit_t fsbml_fit_alone(const fsbml_fit_t *fit) noexcept
     return fsbml::fit_alone(*fit);
 }
 
+const fsbml_sample_t *fsbml_calib_samples(const fsbml_calib_t *c, size_t *n) noexcept
+{
+    *n = nullptr == c ? 0 : c->samples.size();
+    return nullptr == c ? nullptr : c->samples.data();
+}
+
+int fsbml_holdout_probe(const fsbml_fit_t *fit, const fsbml_sample_t *sample, size_t n, uint32_t rail,
+                        uint64_t turn, uint64_t most_ns, fsbml_probe_t *out) noexcept
+{
+    if (nullptr == fit || (nullptr == sample && n > 0) || nullptr == out || !fit->valid) {
+        return -EINVAL;
+    }
+    return guard([&] {
+        return fsbml::holdout_probe(*fit, sample, n, rail, turn, static_cast<double>(most_ns), *out)
+                   ? 0
+                   : -ENOENT;
+    });
+}
+
 // ---------------------------------------------------------------- records
 
 size_t fsbml_table_packed_max(void) noexcept
@@ -439,6 +468,21 @@ int fsbml_table_store(const char *path, const char *fingerprint, const fsbml_tab
         std::string why = "a rail's name cannot stand in it";
         const int rc = text.empty() ? -EINVAL : fsbml::replace_file(path, text, why);
         std::snprintf(reason, FSBML_REASON_MAX, "%s", 0 != rc ? why.c_str() : "");
+        return rc;
+    });
+}
+
+int fsbml_report_store(const char *path, const fsbml_report_t *report, char reason[FSBML_REASON_MAX]) noexcept
+{
+    if (nullptr == path || nullptr == report || nullptr == report->table || nullptr == reason
+        || (nullptr == report->sample && report->n_samples > 0)
+        || (nullptr == report->holdout && report->n_holdout > 0)) {
+        return -EINVAL;
+    }
+    return guard([&] {
+        std::string why;
+        const int rc = fsbml::replace_file(path, fsbml::report_text(*report), why);
+        std::snprintf(reason, FSBML_REASON_MAX, "%s", why.c_str());
         return rc;
     });
 }

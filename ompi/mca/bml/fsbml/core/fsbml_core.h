@@ -261,6 +261,7 @@ bool fsbml_fit_answers(const fsbml_fit_t *fit, uint32_t bytes, uint64_t prtt_ns)
  */
 double fsbml_fit_prtt(const fsbml_fit_t *fit, fsbml_probe_kind_t kind, uint32_t packets, uint64_t delay_ns, uint32_t bytes)
     FSBML_NOEXCEPT;
+
 /** Messages that are sent on a rail one after the other; a small answer comes once the last is there. */
 typedef struct fsbml_stream_t {
     uint32_t packets;
@@ -288,6 +289,24 @@ uint32_t fsbml_together_conclude(const fsbml_together_t *t, fsbml_fit_t *fits) F
 
 /** A rail's fit as the rail is without the others, whatever they do to it. */
 fsbml_fit_t fsbml_fit_alone(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
+
+/** A probe that was run, and what it took. */
+typedef struct fsbml_sample_t {
+    fsbml_probe_t probe;     /**< warm-ups and pauses, too */
+    uint64_t time_ns;
+    uint64_t predicted_ns;   /**< of a probe that tests a fit: what that says; else 0 */
+} fsbml_sample_t;
+
+/** All probes that were reported, in the order of time: *n of them, until the calibration goes on or ends. */
+const fsbml_sample_t *fsbml_calib_samples(const fsbml_calib_t *c, size_t *n) FSBML_NOEXCEPT;
+
+/**
+ * A probe that tests a rail's fit: a size that none of these samples of the rail has, between their least and their
+ * largest, and either one message or a number of messages that none of them has, of `most_ns` by the fit. The same for
+ * the same `turn`. -EINVAL for a fit that is not valid, -ENOENT if there is no such probe.
+ */
+int fsbml_holdout_probe(const fsbml_fit_t *fit, const fsbml_sample_t *sample, size_t n, uint32_t rail, uint64_t turn,
+                        uint64_t most_ns, fsbml_probe_t *out) FSBML_NOEXCEPT;
 
 /* --------------------------------------------------- the table on the wire */
 
@@ -325,6 +344,21 @@ int fsbml_table_load(const char *path, const char *fingerprint, fsbml_table_t *t
 /** Replaces the file as a whole (mode 0600), with its folders; many processes may do so at once. */
 int fsbml_table_store(const char *path, const char *fingerprint, const fsbml_table_t *t, char reason[FSBML_REASON_MAX])
     FSBML_NOEXCEPT;
+
+/** All that a calibration leaves for who wants to look into it. Samples are of rails by their place in the table. */
+typedef struct fsbml_report_t {
+    const fsbml_table_t *table;
+    const char *openmpi;            /**< its version */
+    const char *node[2];            /**< names of the nodes that measured */
+    uint32_t attempts;              /**< to measure; 0: the parameters come from a file */
+    const fsbml_sample_t *sample;   /**< of the last of them */
+    size_t n_samples;
+    const fsbml_sample_t *holdout;  /**< of probes that were not fitted */
+    size_t n_holdout;
+} fsbml_report_t;
+
+/** Writes it as JSON (core/report.hpp), the file as a whole and with its folders. 0 or a negative errno, and the reason. */
+int fsbml_report_store(const char *path, const fsbml_report_t *report, char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
 
 /** A process' long messages are put and got over all of its rails: registration handles are FSBML's. */
 #define FSBML_HELLO_RDMA UINT32_C(1)
