@@ -304,6 +304,9 @@ static void take_part(const fsbml_pairs_t *pairs)
         }
         FSBML_VERBOSE(FSBML_V_RAILS, "ranks %u and %u have measured %u rails in round %u, in %.0f ms", pair->rank[0],
                       pair->rank[1], table->n_rails, pair->round, (double) table->duration_ns / 1e6);
+        if (0 == i) {
+            fsbml_report_write(table);
+        }
         if (leads) {
             (void) fsbml_table_merge(all, table);
         } else {

@@ -24,7 +24,10 @@ typedef struct number_t {
     char *text;
 } number_t;
 
-enum { N_PACKETS, N_SIZE_STEP, N_SMALL_SIZE, N_SAMPLES, N_BUDGET, N_PROBE_TIMEOUT, N_QUANTUM, N_TOGETHER, N_VERBOSE, N_NUMBERS };
+enum {
+    N_PACKETS, N_SIZE_STEP, N_SMALL_SIZE, N_SAMPLES, N_BUDGET, N_PROBE_TIMEOUT, N_QUANTUM, N_TOGETHER, N_VERBOSE, N_HOLDOUT,
+    N_NUMBERS
+};
 
 static number_t number[N_NUMBERS] = {
     [N_PACKETS] = {"packets", "Messages in one probe of the PRTT benchmark, n of PRTT(n,d,s) (2-1024, default 16)", 2,
@@ -58,6 +61,10 @@ static number_t number[N_NUMBERS] = {
                    "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
                    "at start, 20 = what happens to each peer's paths, 40 = each probe (0-100, default 0)",
                    0, 100, 0, OPAL_INFO_LVL_2},
+    [N_HOLDOUT] = {"holdout",
+                   "Exchanges of sizes and numbers that were not measured, run to test what was, for the report "
+                   "(bml_fsbml_report); as many as fit into 2 s (0-1000, default 0)",
+                   0, 1000, 0, OPAL_INFO_LVL_5},
 };
 
 static char *policy_text, *rdma_text, *ledger_text, *cache_text;
@@ -129,7 +136,7 @@ int fsbml_params_register(const mca_base_component_t *component)
         snprintf(fallback[i], sizeof(fallback[i]), "%" PRIu64, n->fallback);
         n->text = fallback[i];
         /* What the two processes of a measurement must share is the same everywhere. */
-        mca_base_var_scope_t scope = (N_QUANTUM == i || N_VERBOSE == i) ? MCA_BASE_VAR_SCOPE_READONLY
+        mca_base_var_scope_t scope = (N_QUANTUM == i || N_VERBOSE == i || N_HOLDOUT == i) ? MCA_BASE_VAR_SCOPE_READONLY
                                                                         : MCA_BASE_VAR_SCOPE_ALL_EQ;
         if (OMPI_SUCCESS != (rc = register_string(component, n->name, n->help, n->level, scope, &n->text))) {
             return rc;
@@ -174,6 +181,7 @@ int fsbml_params_register(const mca_base_component_t *component)
     cache_text = "off";
     p->site = NULL;
     p->table = NULL;
+    p->report = NULL;
     if (OMPI_SUCCESS
             != (rc = register_string(component, "cache",
                                      "Whether parameters of rails are kept for later jobs between the same nodes, in "
@@ -189,7 +197,13 @@ int fsbml_params_register(const mca_base_component_t *component)
                != (rc = register_string(component, "table",
                                         "File with the parameters of the rails, such as the cache has: they are used as "
                                         "they are, and nothing is measured; empty = none",
-                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &p->table))) {
+                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &p->table))
+        || OMPI_SUCCESS
+               != (rc = register_string(component, "report",
+                                        "File for a report of the measurement as JSON: the rails' parameters, how sure "
+                                        "they are, what they cost, all samples. The first of the two processes that "
+                                        "measure writes it, on its node; empty = none",
+                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, &p->report))) {
         return rc;
     }
     p->show_unreach_errors = true;
@@ -230,6 +244,7 @@ int fsbml_params_register(const mca_base_component_t *component)
     p->quantum = number[N_QUANTUM].value;
     p->together = 0 != number[N_TOGETHER].value;
     p->verbose = (int) number[N_VERBOSE].value;
+    p->holdout = (uint32_t) number[N_HOLDOUT].value;
     return OMPI_SUCCESS;
 }
 

@@ -72,6 +72,7 @@ fsbml_shim_sources = \
 	bml_fsbml_rdma.c \
 	bml_fsbml_recv.c \
 	bml_fsbml_refused.c \
+	bml_fsbml_report.c \
 	bml_fsbml_table.c \
 	bml_fsbml_together.c
 

@@ -1,0 +1,117 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* What the measurement was, for who wants to look into it (`./fsbml calibrate`): the leader keeps the samples, runs probes
+ * that test the fits, and writes all of it to a file. */
+
+#include <stdio.h>
+
+#include "bml_fsbml.h"
+#include "opal/util/show_help.h"
+
+/* Probes that test a fit: each so often, and its middle time counts; of so much by the fit; and all within what the mirror
+ * waits for the table. */
+enum { REPEATED = 3, LONGEST_NS = 40000000, TOGETHER_NS = 2000000000 };
+
+static struct {
+    fsbml_sample_t *sample, *holdout;
+    size_t n_samples, n_holdout;
+    uint32_t attempts;
+} kept;
+
+static bool wanted(void)
+{
+    return NULL != mca_bml_fsbml_params.report && '\0' != mca_bml_fsbml_params.report[0];
+}
+
+static void forget(void)
+{
+    free(kept.sample);
+    free(kept.holdout);
+    memset(&kept, 0, sizeof(kept));
+}
+
+void fsbml_report_keep(const fsbml_calib_t *calib, fsbml_table_t *table, size_t n)
+{
+    size_t samples;
+    const fsbml_sample_t *sample = fsbml_calib_samples(calib, &samples);
+    if (!wanted()) {
+        return;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        (void) fsbml_calib_interval(calib, i, &table->rail[i].fit);
+    }
+    kept.attempts++;
+    free(kept.sample);
+    kept.sample = malloc((samples + 1) * sizeof(*sample));
+    kept.n_samples = NULL != kept.sample ? samples : 0;
+    if (kept.n_samples > 0) {
+        memcpy(kept.sample, sample, samples * sizeof(*sample));
+    }
+}
+
+/* The middle of a probe's times; 0 if it was not answered. */
+static uint64_t middle(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *probe, uint64_t rest, uint64_t limit)
+{
+    uint64_t time[REPEATED];
+    for (int i = 0; i < REPEATED; ++i) {
+        /* Each finds a shaper's bucket full, and a path that was used a moment ago, as the calibration's probes do: their
+         * pauses end with a small message. */
+        fsbml_prtt_rest(rest);
+        (void) fsbml_prtt_run(path, &(fsbml_probe_t){.packets = 1, .bytes = FSBML_PACKET_HEADER}, limit);
+        time[i] = fsbml_prtt_run(path, probe, limit);
+        for (int k = i; k > 0 && time[k] < time[k - 1]; --k) {
+            const uint64_t less = time[k];
+            time[k] = time[k - 1];
+            time[k - 1] = less;
+        }
+    }
+    return 0 != time[0] ? time[REPEATED / 2] : 0;
+}
+
+void fsbml_report_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t *table, const uint32_t *rail)
+{
+    const uint64_t limit = mca_bml_fsbml_params.probe_timeout_ns + LONGEST_NS, end = fsbml_now_ns() + TOGETHER_NS;
+    const uint32_t most = mca_bml_fsbml_params.holdout;
+    if (!wanted() || 0 == most || 0 == kept.n_samples
+        || NULL == (kept.holdout = calloc(most, sizeof(*kept.holdout)))) {
+        return;
+    }
+    for (uint32_t turn = 0; turn < most && fsbml_now_ns() < end; ++turn) {
+        fsbml_sample_t *s = &kept.holdout[kept.n_holdout];
+        const uint32_t i = turn % table->n_rails;
+        const fsbml_fit_t *fit = &table->rail[i].fit;
+        if (0 != fsbml_holdout_probe(fit, kept.sample, kept.n_samples, i, turn, LONGEST_NS, &s->probe)) {
+            continue;
+        }
+        s->time_ns = middle(fsbml_path(partner, rail[i]), &s->probe, 2 * (uint64_t) fit->params.burst_ns, limit);
+        kept.n_holdout += 0 != s->time_ns;
+    }
+}
+
+void fsbml_report_write(const fsbml_table_t *table)
+{
+    const ompi_process_name_t partner = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = table->pair[1]};
+    char reason[FSBML_REASON_MAX] = "", node[FSBML_NAME_MAX], version[32];
+    if (!wanted()) {
+        return;
+    }
+    fsbml_hello_node(&partner, node);
+    snprintf(version, sizeof(version), "%d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+    const fsbml_report_t report = {.table = table,
+                                   .openmpi = version,
+                                   .node = {fsbml_node_name(), node},
+                                   .attempts = kept.attempts,
+                                   .sample = kept.sample,
+                                   .n_samples = kept.n_samples,
+                                   .holdout = kept.holdout,
+                                   .n_holdout = kept.n_holdout};
+    if (0 != fsbml_report_store(mca_bml_fsbml_params.report, &report, reason)) {
+        opal_show_help(FSBML_HELP, "report not written", true, mca_bml_fsbml_params.report, fsbml_node_name(), reason);
+    } else {
+        FSBML_VERBOSE(FSBML_V_RAILS, "the measurement's report is in %s", mca_bml_fsbml_params.report);
+    }
+    forget();
+}
