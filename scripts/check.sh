@@ -5,8 +5,10 @@
 #   check_sanitized          the core's unit tests with ASan and UBSan
 #   check_shim_threads PREFIX   threads on the shim and the core, both with TSan; Open MPI itself is as it is
 
+# Written JSON is read back by a library.
 need_googletest() {
-    printf '#include <gtest/gtest.h>\n' | "${CXX:-c++}" -x c++ -E - >/dev/null 2>&1 || need_packages "the unit tests" libgtest-dev
+    printf '#include <gtest/gtest.h>\n#include <nlohmann/json.hpp>\n' | "${CXX:-c++}" -x c++ -std=c++17 -E - >/dev/null 2>&1 ||
+        need_packages "the unit tests" libgtest-dev nlohmann-json3-dev
 }
 
 # run_check DIR WHAT: prints the tests' results on stdout.
