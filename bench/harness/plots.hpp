@@ -1,10 +1,11 @@
-// Plots of a run through gnuplot: SVG, PNG, and the script that makes them, for those who want them
-// otherwise. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers. All rights
-// reserved.
+// Plots of a run through gnuplot: SVG, PNG, and the script that makes them, for those who want them otherwise.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
 #include "document.hpp"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ struct Plot {
 // messages), bars where there are no sizes, the share of bytes on each interface, PRTT points with the fitted
 // line.
 std::vector<Plot> plots_of(const Report &report);
+
+// What scripts are made of: a string for gnuplot, which else takes _ for a subscript and " for the end; a part of
+// a file's name; the axis of these sizes, a logarithmic one.
+std::string quoted(const std::string &text);
+std::string file_part(const std::string &text);
+std::string size_axis(const std::set<std::size_t> &sizes);
 
 // Draws them into the folder, which is made if need be. Returns the files. Throws std::runtime_error with
 // gnuplot's words.
