@@ -4,6 +4,7 @@
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 
 bench = $(TOP)/bench
+fsbml = $(TOP)/ompi/mca/bml/fsbml
 vpath %.cpp $(bench)
 vpath %.c $(bench)
 
@@ -15,7 +16,8 @@ onetoone = mpi/onetoone.o mpi/draws.o $(common)
 collectives = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/mpi/collectives*.cpp)) $(common)
 p2p = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/mpi/p2p*.cpp)) $(common)
 onesided = mpi/onesided.o $(common)
-mpi_programs = onetoone collectives p2p onesided
+calibrate_job = calibrate/job.o
+mpi_programs = onetoone collectives p2p onesided calibrate_job
 
 # The program has the folder's name, so its objects are in another.
 kernels = $(patsubst $(bench)/kernels/%.cpp,kernels.objects/%.o,$(wildcard $(bench)/kernels/*.cpp)) $(common)
@@ -26,6 +28,11 @@ btlbench = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/btl/*.cpp)) btl/por
 
 harness = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/harness/*.cpp)) common/traffic.o
 
+# With the harness' parts, and the core itself: tables are written by the code that reads them.
+core = $(patsubst $(fsbml)/core/%.cpp,core.objects/%.o,$(wildcard $(fsbml)/core/*.cpp))
+calibrate = $(filter-out calibrate/job.o,$(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/calibrate/*.cpp))) \
+	$(filter-out harness/main.o,$(harness)) $(core)
+
 # ---- how
 
 # Without MPI's own C++ classes, which 4.1 may still bring. Only what is timed is worth optimising.
@@ -33,12 +40,11 @@ CXXFLAGS_ALL = -std=c++17 -Wall -Wextra -I$(bench)/common $(CPPFLAGS) $(CXXFLAGS
 mpi_compile := $(shell "$(MPICC)" --showme:compile) -DOMPI_SKIP_MPICXX=1
 mpi_link := $(shell "$(MPICC)" --showme:link)
 
-all: $(mpi_programs) harness.program libfsbml_probe.so
+all: $(mpi_programs) harness.program calibrate.program libfsbml_probe.so
 
 # Open MPI's inside, for btl/ only. 5.0 does not install all headers that it includes.
 ompi_info = $(patsubst %mpicc,%ompi_info,$(MPICC:.openmpi=))
 pkginclude = $(shell "$(ompi_info)" --parsable --path pkgincludedir | sed -n 's/^path:pkgincludedir://p')
-fsbml = $(TOP)/ompi/mca/bml/fsbml
 inside = $(addprefix -I,$(pkginclude)) -I$(fsbml) -I$(fsbml)/compat/include
 btlbench: mpi_link += -lopen-pal
 
@@ -51,6 +57,9 @@ $(mpi_programs) btlbench: $$($$@)
 
 # The folder has the name.
 harness.program: $(harness)
+	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
+
+calibrate.program: $(calibrate)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
 
 # Goes into programs that are not ours by LD_PRELOAD, and into those that mpirun starts beside them: so it links nothing.
@@ -72,15 +81,24 @@ common/options.o: common/options.cpp
 harness/%.o: harness/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O0 $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+calibrate/job.o: calibrate/job.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O2 $(mpi_compile) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+calibrate/%.o: calibrate/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(fsbml) -MMD -MP -c -o $@ $<
+core.objects/%.o: $(fsbml)/core/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O1 $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # The parts' own tests (GoogleTest), for CXXFLAGS and LDFLAGS with sanitizers.
 tests = $(patsubst $(TOP)/tests/bench/%.cpp,tests/%.o,$(wildcard $(TOP)/tests/bench/*.cpp))
-tested = $(filter-out harness/main.o,$(harness)) mpi/draws.o common/options.o
+tested = $(filter-out calibrate/main.o,$(calibrate)) mpi/draws.o common/options.o
 bench_tests: $(tests) $(tested)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt -lgtest_main -lgtest -pthread
 tests/%.o: $(TOP)/tests/bench/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/mpi -MMD -MP -c -o $@ $<
+	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/mpi -I$(bench)/calibrate -I$(fsbml) -MMD -MP -c -o $@ $<
 
 -include $(wildcard */*.d)
 .PHONY: all
