@@ -10,8 +10,9 @@ bench_run() {
     local custom=() reference="" openmpi="" wanted_rounds=0 full="" wanted_arms="" wanted_nodes=0 wanted_ranks=0 more=()
     # These are the plan (bench/cluster/measure).
     local where=cluster nodes per_node rates ranks rails="" arms rounds limit=600 prefix components="" programs command=() below=() probe=""
-    local hostfile="" bars="" json="" plots="" out
-    local program arguments isolation=()
+    local hostfile="" bars="" json="" plots="" table="" holdout=0 words=() out
+    # The other program is `calibrate`'s.
+    local tool=harness.program elsewhere="--one-host and --hostfile" program arguments isolation=()
     bench_parse "$@"
     experiment_set "$name" "$full"
     bench_settle
@@ -138,11 +139,11 @@ need_program() {
 
 # bench_build: builds the component and the programs, if need be.
 bench_build() {
-    local targets=(harness.program)
+    local targets=("$tool")
     PATH=$PATH:/usr/sbin:/sbin
     if [ "$where" = cluster ] && ! bench_isolation; then
         [ "$name${custom[*]}" = onetoone ] ||
-            die "$command_name: this kernel lets it make no namespaces, so it cannot make a cluster; there are --one-host and --hostfile."
+            die "$command_name: this kernel lets it make no namespaces, so it cannot make a cluster; there are $elsewhere."
         where=host bars=""
         say "this kernel lets $command_name make no namespaces, so it cannot make a cluster."
     fi
@@ -202,7 +203,7 @@ bench_measure() {
     mkdir -p "$FSBML_BUILD/demo"
     out=$(mktemp -d "$FSBML_BUILD/demo/$name.XXXXXX")
     declare -p where name nodes rates ranks rails arms rounds limit prefix components programs command below probe hostfile bars json \
-        plots out >"$out/plan"
+        plots table holdout words out >"$out/plan"
     if [ "$where" = cluster ]; then
         contained "$out/process" "${isolation[@]}" -- "$BASH" "$FSBML_TOP/bench/cluster/measure" "$out/plan" || status=$?
     else

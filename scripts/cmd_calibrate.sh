@@ -1,0 +1,146 @@
+# ./fsbml calibrate: what the rails are, how well that is known, and a table of it to keep.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+# shellcheck shell=bash
+for part in scripts/{openmpi,bench_plan}.sh bench/cluster/{state,contain,options,emulator,programs,experiment}.sh; do
+    # shellcheck disable=SC1090
+    . "$FSBML_TOP/$part"
+done
+
+cmd_calibrate_help() {
+    cat <<'HELP'
+usage: ./fsbml calibrate [options] [-- MPIRUN OPTIONS]
+
+Starts MPI, which is when FSBML measures, and shows what came out: the LogGP parameters of each rail, between what bounds they
+lie, how well the model fits, what the measurement cost. Nothing is installed or changed. MPIRUN OPTIONS are such as
+--mca bml_fsbml_budget 1000.
+
+where:
+  --rail SPEC         rails of a virtual cluster (repeat), as with `./fsbml cluster up`; 200 and 20 Mbit/s if there are none.
+                      What they are set to then stands beside what was measured
+  --nodes N           nodes of that cluster, one rank each (2)
+  --hostfile FILE     the hosts in this file instead, as mpirun takes it; FSBML must be installed there, or the project's
+                      folder be in the same place
+  --host LIST         these hosts, e.g. --host node1,node2
+  --rails LIST        of those, only these interfaces or networks, e.g. --rails eth0,eth1
+
+what:
+  --rounds N          calibrations, each in a job of its own (1); with more: medians, and how much the parameters differ
+  --holdout           test the model: exchanges of sizes and numbers that were not measured, predicted against measured
+  --timeout S         end a job that takes longer (600)
+  --reference         with the patched Open MPI (built first if need be: minutes) instead of the installed one
+  --openmpi PREFIX    with another installed Open MPI
+
+output:
+  --table FILE        write the parameters for jobs to use as they are (--mca bml_fsbml_table FILE), edited or not
+  --json FILE         write everything, with all samples (docs/calibrate.schema.json)
+  --plots FOLDER      draw the samples and the model over the size of a message: SVG and PNG
+
+The exit status is not 0 if a job fails, FSBML did not run in it, or a rail was not measured; the last line says why.
+HELP
+}
+
+# check_writable FILE: a file that can be written; it is not made.
+check_writable() {
+    local folder
+    folder=$(dirname -- "$1")
+    if [ -e "$1" ]; then [ -f "$1" ] && [ -w "$1" ]; else [ -d "$folder" ] && [ -w "$folder" ]; fi || die "calibrate: cannot write '$1'."
+}
+
+# calibrate_parse ARGUMENTS...: into the variables of cmd_calibrate.
+calibrate_parse() {
+    local rate
+    while [ $# -gt 0 ]; do
+        case "$1" in
+            --rail | --nodes | --hostfile | --host | --rails | --rounds | --timeout | --openmpi | --table | --json | --plots)
+                value_of "$1" $#
+                ;;
+        esac
+        case "$1" in
+            --rail)
+                rate=$(rail_spec "$2") || exit 1
+                custom+=("$rate")
+                shift
+                ;;
+            --nodes) set_count nodes "$1" "$2" 64 && shift ;;
+            --hostfile) hostfile=$2 && shift ;;
+            --host) hosts=$2 && shift ;;
+            --rails) rails=$2 && shift ;;
+            --rounds) set_count rounds "$1" "$2" 1000 && shift ;;
+            --timeout) set_count limit "$1" "$2" 86400 && shift ;;
+            --openmpi) openmpi=$2 && shift ;;
+            --reference) reference=yes ;;
+            --holdout) holdout=40 ;;
+            --table) table=$(readlink -m -- "$2") && shift ;;
+            --json) json=$(readlink -m -- "$2") && shift ;;
+            --plots) plots=$(readlink -m -- "$2") && shift ;;
+            -h | --help)
+                cmd_calibrate_help
+                exit 0
+                ;;
+            --)
+                shift
+                words=("$@")
+                break
+                ;;
+            *) die "calibrate: unknown option '$1'; './fsbml calibrate --help' lists them." ;;
+        esac
+        shift
+    done
+}
+
+# calibrate_settle: checks what goes together, and completes the plan but for what must be built.
+calibrate_settle() {
+    local rail file
+    [ -z "$reference" ] || [ -z "$openmpi" ] || die "calibrate: --reference and --openmpi exclude each other."
+    [ -z "$openmpi" ] || openmpi_version "$openmpi" >/dev/null || die "calibrate: there is no Open MPI in '$openmpi'."
+    [ "$nodes" -ge 2 ] || die "calibrate: a rail joins at least two nodes."
+    if [ -n "$hostfile$hosts" ]; then
+        where=hosts
+        [ -z "$hostfile" ] || [ -z "$hosts" ] || die "calibrate: --hostfile and --host exclude each other."
+        [ ${#custom[@]} -eq 0 ] || die "calibrate: --rail makes rails of a virtual cluster; with --hostfile and --host, --rails names those that there are."
+        [[ $rails =~ ^([[:alnum:]_.:/-]+(,[[:alnum:]_.:/-]+)*)?$ ]] || die "calibrate: --rails '$rails' is not like eth0,eth1 or 10.0.0.0/24,10.1.0.0/24."
+    else
+        [ -z "$rails" ] || die "calibrate: --rails names the rails of --hostfile and --host; those of the virtual cluster are made by --rail."
+        [ ${#custom[@]} -eq 0 ] || rates=("${custom[@]}")
+        [ ${#rates[@]} -ge 2 ] || die "calibrate: FSBML measures where nodes share at least two rails, and one rail is none to choose from: give --rail twice."
+        [ ${#rates[@]} -le "$FSBML_MAX_RAILS" ] || die "calibrate: at most $FSBML_MAX_RAILS rails, not ${#rates[@]}."
+        for rail in "${rates[@]}"; do check_rail_nodes "$rail" "$nodes"; done
+    fi
+    if [ -n "$hostfile" ]; then
+        if [ ! -f "$hostfile" ] || [ ! -r "$hostfile" ]; then die "calibrate: there is no reading the hostfile '$hostfile'."; fi
+        hostfile=$(readlink -f -- "$hostfile")
+    elif [ -n "$hosts" ]; then
+        [[ $hosts =~ ^[[:alnum:]_.:-]+(,[[:alnum:]_.:-]+)+$ ]] || die "calibrate: --host '$hosts' is not like node1,node2: two hosts at least."
+    fi
+    for file in "$json" "$table"; do [ -z "$file" ] || check_writable "$file"; done
+    if [ -n "$plots" ]; then
+        need_program gnuplot gnuplot-nox "--plots"
+        mkdir -p "$plots" 2>/dev/null || die "calibrate: cannot make the folder '$plots'."
+    fi
+    ranks=$nodes
+}
+
+cmd_calibrate() {
+    # Those of bench_build and bench_measure (bench_run), and the plan (bench/cluster/measure).
+    # shellcheck disable=SC2034
+    local command_name=calibrate name=calibrate tool=calibrate.program program=calibrate_job elsewhere="--hostfile and --host"
+    # shellcheck disable=SC2034
+    local custom=() reference="" openmpi="" hosts="" arguments=() isolation=()
+    # shellcheck disable=SC2034
+    local where=cluster nodes=2 rates=(200mbit 20mbit) ranks rails="" arms="" rounds=1 limit=600 prefix components="" programs command=() below=()
+    # shellcheck disable=SC2034
+    local probe="" hostfile="" bars="" json="" plots="" table="" holdout=0 words=() out listed="" status=0
+    calibrate_parse "$@"
+    calibrate_settle
+    if [ -n "$hosts" ]; then
+        # As a file, which is what launch takes.
+        listed=$(mktemp)
+        tr ',' '\n' <<<"$hosts" >"$listed"
+        hostfile=$listed
+    fi
+    bench_build
+    bench_measure || status=$?
+    [ -z "$listed" ] || rm -f -- "$listed"
+    return "$status"
+}
