@@ -75,8 +75,12 @@ void fsbml_report_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t
 {
     const uint64_t limit = mca_bml_fsbml_params.probe_timeout_ns + LONGEST_NS, end = fsbml_now_ns() + TOGETHER_NS;
     const uint32_t most = mca_bml_fsbml_params.holdout;
-    if (!wanted() || 0 == most || 0 == kept.n_samples
-        || NULL == (kept.holdout = calloc(most, sizeof(*kept.holdout)))) {
+    if (!wanted() || 0 == most || 0 == kept.n_samples) {
+        return;
+    }
+    free(kept.holdout);
+    kept.n_holdout = 0;
+    if (NULL == (kept.holdout = calloc(most, sizeof(*kept.holdout)))) {
         return;
     }
     for (uint32_t turn = 0; turn < most && fsbml_now_ns() < end; ++turn) {
@@ -87,6 +91,7 @@ void fsbml_report_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t
             continue;
         }
         s->time_ns = middle(fsbml_path(partner, rail[i]), &s->probe, 2 * (uint64_t) fit->params.burst_ns, limit);
+        s->predicted_ns = (uint64_t) fsbml_fit_prtt(fit, s->probe.kind, s->probe.packets, s->probe.delay_ns, s->probe.bytes);
         kept.n_holdout += 0 != s->time_ns;
     }
 }
