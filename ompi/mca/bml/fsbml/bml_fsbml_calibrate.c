@@ -298,12 +298,6 @@ static void follow(uint32_t round)
         fsbml_mirror_serve(&run.over);
         wait_a_turn(round);
     }
-    if (NULL == mca_bml_fsbml.table) { /* it came damaged, or not at all: the leader publishes it as well */
-        mca_bml_fsbml.calibrated = true;
-        if (mca_bml_fsbml.table_wanted) {
-            fsbml_table_want();
-        }
-    }
 }
 
 /* False if this process does not see two rails to its partner. */
