@@ -57,7 +57,8 @@ bool fsbml_confirm_recalled(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *t
     return true;
 }
 
-/* Whether a fit foretells (PRTT(3,0,s) - PRTT(1,0,s)) / 2. */
+/* Whether a fit foretells PRTT(1,0,s), which a line of a wrong slope does not that crosses the right one at s, and
+ * (PRTT(3,0,s) - PRTT(1,0,s)) / 2. */
 static bool holds(const mca_bml_fsbml_path_t *path, const fsbml_fit_t *fit, uint64_t *prtt)
 {
     enum { PACKETS = 3 };
@@ -67,7 +68,8 @@ static bool holds(const mca_bml_fsbml_path_t *path, const fsbml_fit_t *fit, uint
     if (0 != one) {
         *prtt = fsbml_prtt_least(1, path, PACKETS, bytes, timeout);
     }
-    return 0 != *prtt && fsbml_fit_predicts(fit, PACKETS, bytes, one, *prtt, TOLERANCE);
+    return 0 != *prtt && fsbml_fit_answers(fit, bytes, one)
+           && fsbml_fit_predicts(fit, PACKETS, bytes, one, *prtt, TOLERANCE);
 }
 
 bool fsbml_confirm_measured(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail, size_t n,
