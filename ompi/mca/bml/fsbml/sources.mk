@@ -3,8 +3,10 @@
 
 fsbml_core_sources = \
 	core/fsbml_core.h \
-	core/c_api.cpp \
+	core/c_api.hpp \
+	core/calibration_api.cpp \
 	core/classes.hpp core/classes.cpp \
+	core/classes_api.cpp \
 	core/counters.hpp \
 	core/directions.hpp core/directions.cpp \
 	core/failed.hpp \
@@ -31,9 +33,11 @@ fsbml_core_sources = \
 	core/remark.hpp \
 	core/report.hpp core/report.cpp \
 	core/samples.hpp \
+	core/schedule_api.cpp \
 	core/segments.hpp core/segments.cpp \
 	core/stats.hpp core/stats.cpp \
 	core/table.hpp core/table.cpp \
+	core/table_api.cpp \
 	core/table_file.hpp core/table_file.cpp \
 	core/together.hpp core/together.cpp \
 	core/vft_scheduler.hpp core/vft_scheduler.cpp \
