@@ -2,7 +2,6 @@
 # Paths are relative to this folder.
 
 fsbml_core_sources = \
-	core/fsbml_core.h \
 	core/c_api.hpp \
 	core/calibration_api.cpp \
 	core/classes.hpp core/classes.cpp \
@@ -11,6 +10,12 @@ fsbml_core_sources = \
 	core/directions.hpp core/directions.cpp \
 	core/failed.hpp \
 	core/fixed.hpp \
+	core/fsbml_base.h \
+	core/fsbml_calibration.h \
+	core/fsbml_classes.h \
+	core/fsbml_core.h \
+	core/fsbml_schedule.h \
+	core/fsbml_table.h \
 	core/gaps.hpp core/gaps.cpp \
 	core/holdout.hpp core/holdout.cpp \
 	core/interval.hpp core/interval.cpp \
@@ -28,10 +33,11 @@ fsbml_core_sources = \
 	core/predict.hpp core/predict.cpp \
 	core/private_file.hpp core/private_file.cpp \
 	core/progress.hpp core/progress.cpp \
-	core/prtt.hpp core/prtt.cpp core/rounds.cpp \
+	core/prtt.hpp core/prtt.cpp \
 	core/rail.hpp \
 	core/remark.hpp \
 	core/report.hpp core/report.cpp \
+	core/rounds.cpp \
 	core/samples.hpp \
 	core/schedule_api.cpp \
 	core/segments.hpp core/segments.cpp \
