@@ -231,7 +231,8 @@ enum {
     FSBML_V_PROBE = 40,  /**< each probe */
 };
 
-/* What each file gives the others, in the order of the data; measuring has a header of its own, bml_fsbml_measure.h. */
+/* What each file gives the others, in the order of the data; measuring (bml_fsbml_measure.h) and sending (bml_fsbml_send.h)
+ * have headers of their own. */
 
 /* bml_fsbml_params.c */
 int fsbml_params_register(const mca_base_component_t *component);
@@ -349,85 +350,6 @@ static inline bool fsbml_path_closed(const mca_bml_fsbml_path_t *path)
     return 0 != path->closed_ns && !path->removed;
 }
 
-/* bml_fsbml_held.c: what is sent before a path is live */
-/** Keeps a descriptor until a path is live. */
-int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
-                   mca_btl_base_tag_t tag);
-/** A copy of an unsent message that another rail can send, NULL if that rail has no descriptor: a descriptor works only
- * with the BTL that made it. */
-mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *to);
-/** Sends what is held, if a path is live. */
-void fsbml_held_release(mca_bml_fsbml_endpoint_t *ep);
-/** Completes all of it with an error. */
-void fsbml_held_fail(mca_bml_fsbml_endpoint_t *ep);
-/** Frees it, at the end. */
-void fsbml_held_drop(mca_bml_fsbml_endpoint_t *ep);
-
-/* bml_fsbml_recv.c: callbacks from the real BTLs to the PML */
-int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc, void *data);
-/** For FSBML's own tag: straight to the handler. */
-int fsbml_recv_register_raw(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc);
-int fsbml_recv_register_error(mca_btl_base_module_error_cb_fn_t cbfunc);
-/** What a descriptor's completion must call so that the PML meets the pseudo BTL again. */
-mca_btl_base_completion_fn_t fsbml_completion_wrap(mca_btl_base_tag_t tag, mca_btl_base_completion_fn_t fn);
-/** The reverse, for a descriptor that was not sent after all. */
-mca_btl_base_completion_fn_t fsbml_completion_unwrap(mca_btl_base_completion_fn_t fn);
-
-/* bml_fsbml_btl.c: the pseudo BTL's functions */
-void fsbml_btl_construct(mca_bml_fsbml_group_t *group);
-/** Gives a descriptor to this rail and no other. Negative: refused, and as it was; else the rail has it. */
-int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
-                      mca_btl_base_tag_t tag);
-
-/** The rails to choose from. */
-static inline uint32_t fsbml_candidates(mca_bml_fsbml_endpoint_t *ep)
-{
-    uint32_t rails = atomic_load_explicit(&ep->live, memory_order_relaxed);
-    if (OPAL_UNLIKELY(0 == rails)) {
-        /* Nothing is proved yet. What is sent now is held, so its rail need only be possible. */
-        rails = atomic_load_explicit(&ep->possible, memory_order_relaxed);
-    }
-    return rails;
-}
-
-/* bml_fsbml_refused.c: what a rail refuses, offered to the others */
-/** btl_alloc, btl_prepare_src of the best rail but `tried`, and so on; NULL if none has a descriptor. */
-mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uint32_t tried, uint8_t order, size_t size,
-                                               uint32_t flags);
-mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, uint32_t tried,
-                                                 struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
-                                                 size_t *size, uint32_t flags);
-/** `refused` did not take the descriptor, for the reason rc. Negative: nobody did, and it is as it was. */
-int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refused, mca_btl_base_descriptor_t *des,
-                       mca_btl_base_tag_t tag, int rc);
-
-/* bml_fsbml_rdma.c: put and get over all rails */
-/** Chooses the group's rails for RDMA and fills in what its pseudo BTL advertises of them. */
-void fsbml_rdma_construct(mca_bml_fsbml_group_t *group);
-/** Limits of fragments, once the quantum is known. */
-void fsbml_rdma_apply_quantum(mca_bml_fsbml_group_t *group, size_t quantum);
-/** True if this process' PML puts and gets over some group's rails. */
-bool fsbml_rdma_in_use(void);
-/** Gives a peer's RDMA list the one entry for all rails, if the PML may put to this peer and get from it. */
-void fsbml_rdma_list(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep);
-/** Makes the entry for a path alone, also of one that came later. */
-void fsbml_rdma_bind(const mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
-void fsbml_rdma_fini(void);
-
-/* bml_fsbml_bound.c: one rail of the pseudo BTL */
-void fsbml_bound_construct(mca_bml_fsbml_rail_t *rail);
-
-/* bml_fsbml_onesided.c: one-sided communication by active messages (Open MPI 5.0) */
-/** Offers the pseudo BTLs to osc/rdma. */
-void fsbml_onesided_init(void);
-void fsbml_onesided_fini(void);
-/** True if a message of this tag is one of Open MPI's active messages for RDMA. */
-bool fsbml_onesided_is_tag(mca_btl_base_tag_t tag);
-/** A path by its real BTL's endpoint: the reverse of fsbml_path(). Kept by path_known and path_gone. */
-int fsbml_onesided_path_known(const struct mca_btl_base_endpoint_t *real, mca_bml_fsbml_endpoint_t *ep);
-void fsbml_onesided_path_gone(const struct mca_btl_base_endpoint_t *real);
-mca_bml_fsbml_endpoint_t *fsbml_onesided_endpoint(const struct mca_btl_base_endpoint_t *real);
-
 /* bml_fsbml_packet.c: FSBML's own packets, and who gets them */
 int fsbml_packet_init(void);
 /** A packet of at least `bytes` bytes in all, header included; payload may be NULL (zeros). */
@@ -447,5 +369,6 @@ static inline size_t fsbml_des_bytes(const mca_btl_base_descriptor_t *des)
 }
 
 #include "bml_fsbml_measure.h"
+#include "bml_fsbml_send.h"
 
 #endif /* MCA_BML_FSBML_H */

@@ -55,6 +55,7 @@ fsbml_shim_sources = \
 	bml_fsbml_handles.h \
 	bml_fsbml_hooks.h \
 	bml_fsbml_measure.h \
+	bml_fsbml_send.h \
 	bml_fsbml.c \
 	bml_fsbml_bound.c \
 	bml_fsbml_btl.c \
