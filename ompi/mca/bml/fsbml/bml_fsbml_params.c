@@ -30,21 +30,26 @@ enum {
 };
 
 static number_t number[N_NUMBERS] = {
-    [N_PACKETS] = {"packets", "Messages in one probe of the PRTT benchmark, n of PRTT(n,d,s) (2-1024, default 16)", 2,
-                   1024, 16, OPAL_INFO_LVL_5},
+    [N_PACKETS] = {"packets",
+                   "Most messages in one probe of the PRTT benchmark, n of PRTT(n,d,s) (2-1024, default 16)", 2, 1024, 16,
+                   OPAL_INFO_LVL_5},
     [N_SIZE_STEP] = {"size_step",
-                     "Bytes between two message sizes of the PRTT benchmark (64-1048576, default 2048)", 64, 1048576,
-                     2048, OPAL_INFO_LVL_5},
+                     "Least bytes between two message sizes that the PRTT benchmark plans; they grow by a factor, and "
+                     "are closer where the rail's protocol changes (64-1048576, default 2048)",
+                     64, 1048576, 2048, OPAL_INFO_LVL_5},
     [N_SMALL_SIZE] = {"small_size",
-                      "Smallest message of the PRTT benchmark, in bytes; measures overhead and latency (1-4096, "
-                      "default 1)",
+                      "Smallest message of the PRTT benchmark, in bytes, but at least its header of 32; measures "
+                      "overhead and latency (1-4096, default 1)",
                       1, 4096, 1, OPAL_INFO_LVL_5},
     [N_SAMPLES] = {"samples",
-                   "Wanted repetitions of each probe of the PRTT benchmark; fewer if the budget is spent (1-1000, "
-                   "default 9)",
+                   "Wanted repetitions of each probe of the PRTT benchmark; fewer where the parameters are sure before, "
+                   "or the budget is spent, and up to four times as many where they are not sure (1-1000, default 9)",
                    1, 1000, 9, OPAL_INFO_LVL_5},
-    [N_BUDGET] = {"budget", "Most milliseconds that the measurement may add to MPI_Init (10-60000, default 300)", 10,
-                  60000, 300, OPAL_INFO_LVL_4},
+    [N_BUDGET] = {"budget",
+                  "Most milliseconds of one run of the PRTT benchmark, for all rails of a pair of nodes; plans are made for "
+                  "a third. What tests it, and runs that repeat it if it does not hold, come on top (10-60000, default "
+                  "300)",
+                  10, 60000, 300, OPAL_INFO_LVL_4},
     [N_PROBE_TIMEOUT] = {"probe_timeout",
                          "Milliseconds after which a rail that does not answer, while another rail to the same peer "
                          "does, carries no traffic to that peer (10-60000, default 500)",
@@ -202,7 +207,7 @@ int fsbml_params_register(const mca_base_component_t *component)
                != (rc = register_string(component, "report",
                                         "File for a report of the measurement as JSON: the rails' parameters, how sure "
                                         "they are, what they cost, all samples. The first of the two processes that "
-                                        "measure writes it, on its node; empty = none",
+                                        "measure writes it, on its node (of several pairs, the first's); empty = none",
                                         OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, &p->report))) {
         return rc;
     }
