@@ -13,7 +13,8 @@ namespace fsbml::bench
 // typical parameters; and, where exchanges were predicted, predicted against measured.
 std::vector<Plot> figures_of(const Findings &findings);
 
-// A point of a plot: the sizes' lower quartile, from which FSBML fits, and all samples beside it.
+// A point of a plot: the lower quartile of a size's samples (FSBML fits the mean of those up to it), and all
+// samples beside it.
 struct Measured {
     double bytes = 0;
     double us = 0; // the lower quartile

@@ -27,9 +27,10 @@ struct Prtt { // n, d, s, which way
     }
 };
 
-// What stands for a PRTT's samples: the lower quartile, of up to four samples the smallest. Transmissions are
-// only ever delayed (thesis 3.3.2), and with a handful of samples on a machine that does other things too
-// more than half of them can be: then the median, which the thesis takes, is one of the disturbed.
+// What a PRTT is expected to take again: the lower quartile of its samples, of up to four the smallest.
+// Transmissions are only ever delayed (thesis 3.3.2), and with a handful of samples on a machine that does
+// other things too more than half of them can be: then the median, which the thesis takes, is one of the
+// disturbed. (What is fitted is value_of() in gaps.hpp.)
 inline double undisturbed(const std::vector<double> &times_ns)
 {
     return times_ns.empty() ? median({}) : order_statistic(times_ns, (times_ns.size() - 1) / 4);
