@@ -1,4 +1,4 @@
-// Plots of a run through gnuplot: SVG, PNG, and the script that makes them, for those who want them otherwise.
+// Plots of a run through gnuplot: SVG, PNG, and the script that makes them, for who wants them otherwise.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
@@ -24,8 +24,8 @@ struct Plot {
 // line.
 std::vector<Plot> plots_of(const Report &report);
 
-// What scripts are made of: a string for gnuplot, which else takes _ for a subscript and " for the end; a part of
-// a file's name; the axis of these sizes, a logarithmic one.
+// What scripts are made of: a string for gnuplot, which else takes _ for a subscript and " for the end; a
+// part of a file's name; the axis of these sizes, a logarithmic one.
 std::string quoted(const std::string &text);
 std::string file_part(const std::string &text);
 std::string size_axis(const std::set<std::size_t> &sizes);

@@ -162,8 +162,7 @@ TEST_F(LedgerTest, Malformed)
         {"it is malformed", offsetof(fsbml::Ledger, version), 1}, // and no size
         {"it is of another version of FSBML", offsetof(fsbml::Ledger, version),
          2 | static_cast<std::uint64_t>(sizeof(fsbml::Ledger)) << 32},
-        {"it is of the future", offsetof(fsbml::Ledger, origin_ns),
-         kNow + fsbml::Ledger::kLate + 1},
+        {"it is of the future", offsetof(fsbml::Ledger, origin_ns), kNow + fsbml::Ledger::kLate + 1},
         {"it is of processes with another clock (time namespace)", offsetof(fsbml::Ledger, clock),
          kClock + 1},
     };

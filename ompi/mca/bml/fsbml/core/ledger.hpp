@@ -27,8 +27,8 @@ namespace fsbml
 struct Ledger {
     static constexpr std::uint64_t kMagic = 0x72656764656c2d66; // "f-ledger"
     static constexpr std::uint32_t kVersion = 1;
-    // Who joins has looked at the clock before, and may have been held up meanwhile: the ledger can be a little
-    // younger than that (ns).
+    // Who joins has looked at the clock before, and may have been held up meanwhile: the ledger can be a
+    // little younger than that (ns).
     static constexpr std::uint64_t kLate = 60'000'000'000;
 
     std::uint64_t magic = kMagic;

@@ -7,8 +7,8 @@
 // A rail that is slower beside the others is scheduled as what it is there: its gaps per byte are scaled. A
 // rail with which all carry clearly less than without it is left out. Both need several rounds, by the best
 // that each set of rails has shown, as a disturbed one only looks slower, and rounds that agree: losses that
-// are the rails' own are the same each time. Where sending keeps the
-// processor busy, losses are the processor's, and no rail is left out for them.
+// are the rails' own are the same each time. Where sending keeps the processor busy, losses are the
+// processor's, and no rail is left out for them.
 #ifndef FSBML_TOGETHER_HPP
 #define FSBML_TOGETHER_HPP
 
