@@ -91,7 +91,7 @@ inline Truth draw(Dice &dice, bool with_break, int sizes = 16)
     return t;
 }
 
-// The formulas of DESIGN and thesis (3.2.2), written down anew: not what the fit predicts with.
+// The formulas of the thesis (3.2.2), written down anew: not what the fit predicts with.
 inline double exact(const Truth &t, const Prtt &c)
 {
     const fsbml_loggp_t &p = t.fit.params;
@@ -147,12 +147,12 @@ inline std::vector<Prtt> plan(const Truth &t)
     }
     for (const std::uint32_t n : {1U, kPackets}) {
         cells.push_back({n, 0, kSmall, FSBML_PROBE_TAKE});
-        for (const std::uint32_t s : {kSmall, t.sizes[4], t.sizes[8]}) {
+        for (const std::uint32_t s : {kSmall, t.sizes[t.sizes.size() / 4], t.sizes[t.sizes.size() / 2]}) {
             cells.push_back({n, 0, s, FSBML_PROBE_BACK});
         }
     }
     cells.push_back({kPackets, 2 * delay, kSmall, FSBML_PROBE_BACK});
-    cells.push_back({kPackets, 0, t.sizes[8], FSBML_PROBE_BOTH});
+    cells.push_back({kPackets, 0, t.sizes[t.sizes.size() / 2], FSBML_PROBE_BOTH});
     return cells;
 }
 

@@ -160,7 +160,7 @@ static void show_bounds(const fsbml_table_t *table)
 {
     for (uint32_t i = 0; i < table->n_rails; ++i) {
         const fsbml_loggp_t *low = &table->rail[i].fit.low, *high = &table->rail[i].fit.high;
-        if (high->G_ns_per_byte > 0) {
+        if (table->rail[i].fit.valid && high->G_ns_per_byte > 0) {
             FSBML_VERBOSE(FSBML_V_RAILS,
                           "%s: 90 %% of such samples give L %.2f to %.2f, o_s %.2f to %.2f, g %.2f to %.2f us, G %.4g to "
                           "%.4g ns/B",

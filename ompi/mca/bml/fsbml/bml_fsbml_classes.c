@@ -55,7 +55,7 @@ static void leave_out_local(fsbml_hello_t *hello)
 static void look(fsbml_classes_t *classes, bool at_all)
 {
     fsbml_hello_t *hello = malloc(sizeof(*hello));
-    fsbml_pair_t first;
+    fsbml_pair_t first = {.rank = {0, 0}};
     uint32_t rank;
     int rc = NULL != hello ? 0 : -ENOMEM;
     while (0 == rc && (at_all || 1 != fsbml_classes_first(classes, &first))
@@ -298,6 +298,7 @@ static void take_part(const fsbml_pairs_t *pairs)
         compare_parameters(pair);
         memset(table, 0, sizeof(*table));
         /* The first pair measures whatever connects it: also rails between networks that have two names. */
+        fsbml_report_begin(0 == i && me == pair->rank[0]);
         fsbml_calibrate_pair(pair, 0 == i ? UINT32_MAX : rails_of(pair), table);
         if (me != pair->rank[0]) {
             continue;

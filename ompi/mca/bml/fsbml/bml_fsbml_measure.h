@@ -81,6 +81,8 @@ void fsbml_calibrate_prepare(void);
 void fsbml_table_want(void);
 
 /* bml_fsbml_report.c: the measurement's report, on the leader; nothing where nobody wants it */
+/** Before a pair measures: whether this process is to report it. */
+void fsbml_report_begin(bool leads);
 /** Keeps the samples of n rails, and fills in how sure their fits in the table are; before the calibration's end. */
 void fsbml_report_keep(const fsbml_calib_t *calib, fsbml_table_t *table, size_t n);
 /** Runs probes that test the fits of the table's rails; rail[] says which these are. The mirror must still answer. */

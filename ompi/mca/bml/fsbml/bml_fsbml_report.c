@@ -19,11 +19,12 @@ static struct {
     fsbml_sample_t *sample, *holdout;
     size_t n_samples, n_holdout;
     uint32_t attempts;
+    bool leads;
 } kept;
 
 static bool wanted(void)
 {
-    return NULL != mca_bml_fsbml_params.report && '\0' != mca_bml_fsbml_params.report[0];
+    return kept.leads && NULL != mca_bml_fsbml_params.report && '\0' != mca_bml_fsbml_params.report[0];
 }
 
 static void forget(void)
@@ -31,6 +32,12 @@ static void forget(void)
     free(kept.sample);
     free(kept.holdout);
     memset(&kept, 0, sizeof(kept));
+}
+
+void fsbml_report_begin(bool leads)
+{
+    forget();
+    kept.leads = leads;
 }
 
 void fsbml_report_keep(const fsbml_calib_t *calib, fsbml_table_t *table, size_t n)
@@ -75,18 +82,14 @@ void fsbml_report_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t
 {
     const uint64_t limit = mca_bml_fsbml_params.probe_timeout_ns + LONGEST_NS, end = fsbml_now_ns() + TOGETHER_NS;
     const uint32_t most = mca_bml_fsbml_params.holdout;
-    if (!wanted() || 0 == most || 0 == kept.n_samples) {
-        return;
-    }
-    free(kept.holdout);
-    kept.n_holdout = 0;
-    if (NULL == (kept.holdout = calloc(most, sizeof(*kept.holdout)))) {
+    if (!wanted() || 0 == most || 0 == kept.n_samples
+        || NULL == (kept.holdout = calloc(most, sizeof(*kept.holdout)))) {
         return;
     }
     for (uint32_t turn = 0; turn < most && fsbml_now_ns() < end; ++turn) {
         fsbml_sample_t *s = &kept.holdout[kept.n_holdout];
         const uint32_t i = turn % table->n_rails;
-        const fsbml_fit_t *fit = &table->rail[i].fit;
+        const fsbml_fit_t alone = fsbml_fit_alone(&table->rail[i].fit), *fit = &alone; /* nothing else is sent meanwhile */
         if (0 != fsbml_holdout_probe(fit, kept.sample, kept.n_samples, i, turn, LONGEST_NS, &s->probe)) {
             continue;
         }
