@@ -101,7 +101,7 @@ bad_files() {
     spoilt "a damaged file" "it is damaged" sed -i 's/ G=4/ G=5/'
     spoilt "a file that was cut off" "it has no rails" truncate -s 60
     spoilt "an empty file" "it has no rails" truncate -s 0
-    spoilt "a file of a later version" "it is of version 9" sed -i '1s/ 1$/ 9/'
+    spoilt "a file of a later version" "it is of version 9" sed -i '1s/ [0-9]*$/ 9/'
     spoilt "a file that others can write" "others than this user can write it" chmod 666
     cache=/proc/fsbml
     job --mca bml_fsbml_cache write
