@@ -64,8 +64,8 @@ TEST(Predict, SecondPiece)
     EXPECT_DOUBLE_EQ(prtt(fit, FSBML_PROBE_THERE, 3, 0, 1101), 50e3 + 2 * 26.5e3 + 2 * 30.5e3);
 }
 
-// A bucket hides the bytes of a single message on both ways, of many as much as it holds, and never what is
-// not bytes.
+// A bucket hides the gap of a single message on both ways, of many as much as it holds, and never what is the
+// processor's.
 TEST(Predict, Bucket)
 {
     fsbml_fit_t fit = a_fit();
@@ -77,6 +77,8 @@ TEST(Predict, Bucket)
     EXPECT_DOUBLE_EQ(prtt(fit, FSBML_PROBE_THERE, 9, 0, 3001), 50e3 + 30e3 - 15e3 + 8 * 34e3 + 30e3 - 15e3);
     EXPECT_DOUBLE_EQ(prtt(fit, FSBML_PROBE_THERE, 9, 100000, 1001), 50e3 + 8 * 102e3)
         << "it fills again between";
+    EXPECT_DOUBLE_EQ(prtt(fit, FSBML_PROBE_THERE, 4, 0, 1), 50e3 + 3 * 2e3) << "g is a header's time: hidden";
+    EXPECT_DOUBLE_EQ(prtt(fit, FSBML_PROBE_THERE, 9, 0, 1), 50e3 + 8 * 4e3 - 15e3) << "until it is empty";
 }
 
 TEST(Predict, OtherDirection)

@@ -36,7 +36,7 @@ double predict_arrival(const fsbml_loggp_t &p, double n, double d_ns, double s) 
     const double o_s = p.o_s_ns + p.O_s_ns_per_byte * (s - 1.0);
     const double o_r = p.o_r_ns + p.O_r_ns_per_byte * (s - 1.0);
     const double through = std::max(0.0, gap - least_gap) + (n - 1.0) * std::max(o_s + d_ns, gap);
-    const double unhindered = (n - 1.0) * std::max(o_s + d_ns, std::min(gap, least_gap));
+    const double unhindered = (n - 1.0) * (o_s + d_ns);
     return o_s + std::max(unhindered, through - p.burst_ns) + p.L_ns + o_r;
 }
 

@@ -14,7 +14,8 @@ namespace fsbml
 // Time of PRTT(n,d,s) of a kind, in ns; s and n at least 1. With gap(s) and o(s) as fsbml_loggp_t has them,
 // the bytes' time b(s) = gap(s) - gap(1), one(s) = o_s(s) + b(s) + L + o_r(s), and ' for the other direction:
 // - arrive(n,d,s) = one(s) + (n-1) max(o_s(s) + d, gap(s)), less what a full bucket of `burst` ns hides: at
-//   most the bytes' times, so that no message comes before those that cost nothing but o and g;
+//   most all the gaps, g being a header's bytes there, so that no message comes before those that cost
+//   nothing but o;
 // - THERE: arrive(n,d,s) + arrive'(1,0,s), the answer with the o_s of there, as L was found with it;
 // - BACK:  arrive(1,0,1) + arrive'(n,d,s);
 // - TAKE:  n o_r(s);
