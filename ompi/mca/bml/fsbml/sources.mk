@@ -2,6 +2,7 @@
 # Paths are relative to this folder.
 
 fsbml_core_sources = \
+	core/bucket.hpp core/bucket.cpp \
 	core/c_api.hpp \
 	core/calibration_api.cpp \
 	core/classes.hpp core/classes.cpp \

@@ -19,7 +19,7 @@ constexpr double kAgree = 2.0; // standard errors between the line's intercept a
 constexpr double kRises = 1.1; // gap against that of small messages from which on the size shows
 
 // The points that the line goes through: those that have about as many samples as the best, of these the bulk
-// sizes; smaller ones too when fewer than three bulk sizes are there.
+// sizes and what no bucket hides; other small ones too when that makes fewer than three.
 std::vector<GapPoint> line_points(const std::vector<GapPoint> &all, double small)
 {
     std::size_t most = 0;
@@ -28,8 +28,9 @@ std::vector<GapPoint> line_points(const std::vector<GapPoint> &all, double small
     }
     for (const double least : {static_cast<double>(kBulkBytes), small + 1.0, 0.0}) {
         std::vector<GapPoint> chosen;
-        std::copy_if(all.begin(), all.end(), std::back_inserter(chosen),
-                     [&](const GapPoint &p) { return p.bytes >= least && 2 * p.samples >= most; });
+        std::copy_if(all.begin(), all.end(), std::back_inserter(chosen), [&](const GapPoint &p) {
+            return (p.bytes >= least || (p.outruns && p.bytes > small)) && 2 * p.samples >= most;
+        });
         if (chosen.size() >= 3 || 0.0 == least) {
             return chosen;
         }
@@ -52,11 +53,12 @@ void drop_flat(std::vector<GapPoint> &points, const GapPoint *small)
     }
 }
 
-// A point's own sigma is made of a few samples: the middle one of it and its neighbours' is surer.
+// A point's own sigma is made of a few samples: the middle one of it and its neighbours' is surer. One of far
+// smaller messages has no neighbours.
 double smooth_sigma(const std::vector<GapPoint> &points, std::size_t i)
 {
     const double own = points[i].sigma;
-    if (points.size() < 3) {
+    if (points.size() < 3 || points[i].outruns) {
         return own;
     }
     const double before = 0 == i ? points[2].sigma : points[i - 1].sigma;
@@ -230,7 +232,8 @@ GapLine gap_line(const std::vector<GapPoint> &all, double small, const LimitSize
         const std::vector<Measured> first(
             line.measured.begin(), line.measured.begin() + static_cast<std::ptrdiff_t>(line.pieces.split));
         const double error = std::hypot(error_of(first).intercept, least->sigma);
-        if (line.points.front().bytes > small
+        const bool outruns = line.points.front().outruns;
+        if (!outruns && line.points.front().bytes > small
             && std::fabs(line.pieces.below.at(small - 1.0) - least->gap_ns) <= kAgree * error) {
             std::vector<Measured> with(first);
             const double sigma = std::max({least->sigma, kUnlike * std::fabs(least->gap_ns), 1e-3});
@@ -239,8 +242,12 @@ GapLine gap_line(const std::vector<GapPoint> &all, double small, const LimitSize
             line.g_ns = line.pieces.below.intercept;
             line.anchored = true;
         }
-        const double gap = std::min(least->gap_ns, std::max(most, 0.0));
-        line.least_ns = std::max(0.0, gap - std::max(0.0, line.pieces.below.slope) * (small - 1.0));
+        // Points beside it that no bucket hides tell what a small message takes there; it tells what it takes
+        // within the bucket.
+        if (!outruns) {
+            const double gap = std::min(least->gap_ns, std::max(most, 0.0));
+            line.least_ns = std::max(0.0, gap - std::max(0.0, line.pieces.below.slope) * (small - 1.0));
+        }
     }
     line.g_ns = std::max({0.0, line.g_ns, line.anchored ? 0.0 : line.least_ns});
     find_errors(line, least);

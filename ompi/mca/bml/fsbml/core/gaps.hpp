@@ -17,7 +17,7 @@ namespace fsbml
 
 // Sizes below this are left out of the line for G when there are enough larger ones: shaped links let the
 // first few KiB of a burst pass at line speed, and TCP treats what fits in two segments differently. So there
-// is no break below it either.
+// is no break below it either. What is known of smaller ones beyond a burst is on the line.
 constexpr std::uint32_t kBulkBytes = 4096;
 
 // Real rails are no lines: frames, segments and pages make steps of that share of a time. No point is held to
@@ -45,7 +45,8 @@ struct GapPoint {
     double bytes;
     double gap_ns; // (PRTT(n,d,s) - PRTT(m,d,s)) / (n-m)
     double sigma;
-    std::size_t samples; // of the rarer of the two
+    std::size_t samples;  // of the rarer of the two
+    bool outruns = false; // told by more messages than a bucket holds (bucket.hpp)
 };
 
 // Equation 3.2.2.2 of a cell against the single packet of the same size, else against the least n that was

@@ -4,6 +4,7 @@
 
 #include "loggp_fit.hpp"
 
+#include "bucket.hpp"
 #include "directions.hpp"
 #include "gaps.hpp"
 #include "loggp.hpp"
@@ -71,13 +72,15 @@ double bounded_G(fsbml_fit_t &fit, double slope)
 
 // g and G, of one piece or two. Returns false, with the reason set, when they cannot be had.
 bool fit_gaps(fsbml_fit_t &fit, const Samples &samples, const Samples &rough, std::uint32_t small,
-              const Known &known, GapLine &line)
+              const Known &known, const std::vector<GapPoint> &beyond, GapLine &line)
 {
     std::vector<GapPoint> all = gap_points(samples, FSBML_PROBE_THERE);
     if (all.empty() || all.back().bytes <= small) {
         const std::vector<GapPoint> more = gap_points(rough, FSBML_PROBE_THERE);
         all.insert(all.end(), more.begin(), more.end());
     }
+    all.insert(all.end(), beyond.begin(), beyond.end());
+    std::sort(all.begin(), all.end(), [](const GapPoint &a, const GapPoint &b) { return a.bytes < b.bytes; });
     line = gap_line(all, small, LimitSizes(std::begin(known.limit), std::end(known.limit)), false);
     const Pieces &pieces = line.pieces;
     if (!pieces.below.valid) {
@@ -120,31 +123,6 @@ void fit_hidden_gap(fsbml_fit_t &fit, GapLine &line)
     }
 }
 
-// What a single message of a size takes one way, on a rail without a bucket.
-double bytes_time(const fsbml_loggp_t &p, const GapLine &line, double bytes)
-{
-    return std::max(0.0, line.at(bytes) - line.at(1.0))
-           + (p.O_s_ns_per_byte + p.O_r_ns_per_byte) * (bytes - 1.0);
-}
-
-// How much earlier than the gaps say a single message arrives after a pause: 2 (o_s + L + o_r + G (s-1)) -
-// PRTT(1,0,s) over two ways. The least of all sizes, so that what grows with the size (a link that takes
-// bytes in faster than it can go on doing) is not taken for a bucket; and none where it is less than a
-// message's overheads, which is noise.
-void fit_burst(fsbml_fit_t &fit, const Samples &samples, const GapLine &line, double base)
-{
-    double least = kMaxTimeNs;
-    std::size_t sizes = 0;
-    for (const Samples::Cell &c : samples.cells()) {
-        if (1 == c.prtt.packets && c.prtt.bytes >= kBulkBytes && FSBML_PROBE_THERE == c.prtt.kind) {
-            const double full = base + bytes_time(fit.params, line, c.prtt.bytes);
-            least = std::min(least, full - value_of(c).ns / 2.0);
-            ++sizes;
-        }
-    }
-    fit.params.burst_ns = sizes >= 2 && least > base ? least : 0.0;
-}
-
 // L is what is left of half of PRTT(1,0,small) (equation 3.2.3.1), where the bucket lets such a message pass
 // at once without its G (s-1). Less than nothing is nothing.
 void fit_latency(fsbml_fit_t &fit, const GapLine &line, double small, double one_way)
@@ -171,9 +149,10 @@ double one_way_ns(const Samples &samples, const Samples::Cell &one, double timer
     return std::max(0.0, least - timer_ns) / 2.0;
 }
 
-} // namespace
-
-fsbml_fit_t fit_rail(const Samples &samples, const Samples &rough, std::uint32_t small, const Known &known)
+// With what is known of small messages beyond the bucket, which is found with the bucket: so what that is
+// comes back as well.
+fsbml_fit_t fit_with(const std::vector<GapPoint> &beyond, const Samples &samples, const Samples &rough,
+                     std::uint32_t small, const Known &known, std::vector<GapPoint> &found)
 {
     fsbml_fit_t fit{};
     for (const Samples *set : {&samples, &rough}) {
@@ -187,7 +166,7 @@ fsbml_fit_t fit_rail(const Samples &samples, const Samples &rough, std::uint32_t
         return fit;
     }
     GapLine line;
-    if (!fit_gaps(fit, samples, rough, small, known, line)) {
+    if (!fit_gaps(fit, samples, rough, small, known, beyond, line)) {
         fit.params = fsbml_loggp_t{};
         return fit;
     }
@@ -198,6 +177,7 @@ fsbml_fit_t fit_rail(const Samples &samples, const Samples &rough, std::uint32_t
     fit_hidden_gap(fit, line);
     fit_burst(fit, samples, line, one_way);
     fit_latency(fit, line, small, one_way);
+    found = gaps_beyond_burst(fit, samples, line, small, one_way);
     fit_duplex(fit, samples, small);
     fit.valid = valid(fit.params);
     if (!fit.valid) {
@@ -206,6 +186,20 @@ fsbml_fit_t fit_rail(const Samples &samples, const Samples &rough, std::uint32_t
         remark(fit, "parameters out of range");
     }
     return fit;
+}
+
+} // namespace
+
+fsbml_fit_t fit_rail(const Samples &samples, const Samples &rough, std::uint32_t small, const Known &known)
+{
+    std::vector<GapPoint> beyond;
+    const fsbml_fit_t fit = fit_with({}, samples, rough, small, known, beyond);
+    if (!fit.valid || beyond.empty()) {
+        return fit;
+    }
+    const std::vector<GapPoint> with = std::move(beyond);
+    const fsbml_fit_t better = fit_with(with, samples, rough, small, known, beyond);
+    return better.valid ? better : fit;
 }
 
 } // namespace fsbml
