@@ -116,6 +116,43 @@ TEST(Plan, SizesWhereBytesShow)
     EXPECT_EQ(plan(0, kLimits, 0.8).sizes, line_sizes(2048, 1, 65536, 8));
 }
 
+// Small messages that empty a bucket of 4 KiB, though it fills while the processor is busy: of each plan with
+// more than a sample, unless so many or so large ones are not allowed.
+TEST(Plan, SmallMessagesBeyondTheBucket)
+{
+    const auto small_cells = [](const Plan &p) {
+        std::vector<Prtt> cells;
+        for (const PlannedCell &c : p.cells) {
+            if (FSBML_PROBE_THERE == c.prtt.kind && 0 == c.prtt.delay_ns && c.prtt.bytes > 1
+                && c.prtt.bytes < 4096) {
+                cells.push_back(c.prtt);
+            }
+        }
+        return cells;
+    };
+    for (const double G : {8.0, 40.0, 400.0, 1600.0}) {
+        for (std::size_t rung = 0; rung < rungs(); ++rung) {
+            const Plan p = plan(rung, kLimits, G);
+            const std::vector<Prtt> cells = small_cells(p);
+            ASSERT_EQ(cells.size(), p.samples > 1 ? 1U : 0U) << rung << " G " << G;
+            for (const Prtt &c : cells) {
+                EXPECT_EQ(c.packets, 16U);
+                EXPECT_GT(c.packets * (c.bytes + 66.0 - 2e3 / G), 4096.0) << G;
+                EXPECT_LT(c.packets * (c.bytes + 66.0 - 2e3 / G), 1.3 * 4096.0) << G;
+            }
+        }
+    }
+    EXPECT_TRUE(small_cells(plan(0, kLimits, 0.8)).empty()) << "only large messages do";
+    Limits few = kLimits;
+    few.packets = 2;
+    EXPECT_TRUE(small_cells(plan(0, few, 8.0)).empty());
+    few = kLimits;
+    few.max_bytes = 300;
+    for (const Prtt &c : small_cells(plan(0, few, 40.0))) {
+        EXPECT_LE(c.bytes, 300U);
+    }
+}
+
 // Few large packets, many small ones.
 TEST(Plan, Packets)
 {

@@ -32,6 +32,8 @@ constexpr std::uint32_t kSingles = 4;   // times as many of a single small messa
 constexpr std::uint32_t kTakeSmall = 8; // messages that wait in the socket's buffers until they are taken in:
 constexpr std::uint32_t kTakeLarge = 4; // 16 KiB at most
 constexpr std::uint32_t kOverheadLarge = 8; // messages with a delay, of a larger size
+constexpr double kHeader = 66.0;            // bytes of a TCP frame beside the payload
+constexpr std::uint32_t kSmallGrid = 64;    // bytes
 constexpr double kTogether = 800e3;        // ns that the packets of a probe take together, if they are enough
 constexpr double kOverheadShows = 100e3;   // ns of a message, beyond which its CPU time is lost in noise
 constexpr double kDelayBeyond = 10e3;      // ns that a delay exceeds twice the gap
@@ -39,7 +41,8 @@ constexpr std::size_t kSizesForLimits = 5; // fewer leave none over for what is 
 
 // Downwards each rung costs less. Slow rails need fewer samples, because their transfer times dwarf the
 // noise: two that agree are worth more than a longer wait. Two sizes are given up last.
-// Sizes below 4 KiB would be worse than the pilot's pair, because a burst can hide them altogether.
+// Sizes of the line are at least 4 KiB, because a burst can hide smaller ones altogether; what those take is
+// told by one of them in such numbers that it cannot (add_small).
 constexpr Rung kLadder[] = {
     {kAll, 8, 3, 2, Extras::all},
     {kAll, 6, 3, 2, Extras::all},
@@ -52,6 +55,7 @@ constexpr Rung kLadder[] = {
     {12 * kKiB, 3, 2, 1, Extras::some},
     {7 * kKiB, 2, 2, 1, Extras::some},
     {7 * kKiB, 2, 2, 1, Extras::none},
+    {7 * kKiB, 2, 2, 0, Extras::none}, // the other direction goes before small messages
     {12 * kKiB, 3, 1, 0, Extras::none},
     {8 * kKiB, 2, 1, 0, Extras::none},
     {6 * kKiB, 2, 1, 0, Extras::none},
@@ -63,6 +67,22 @@ constexpr Rung kLadder[] = {
 double gap_of(const Pace &pace, std::uint32_t bytes) noexcept
 {
     return pace.small_gap_ns + bytes * pace.per_byte_ns;
+}
+
+// What small messages take when a bucket hides them no longer (bucket.hpp): PRTT(n,0,s) with the greatest n
+// and the least size of which so many empty one of kBulkBytes, although it fills while the processor is busy
+// with them. No larger one: TCP joins messages that wait, the longer they wait the more.
+void add_small(Plan &plan, const Limits &limits, const Pace &pace)
+{
+    const double fills = pace.small_gap_ns / std::max(pace.per_byte_ns, kMinG);
+    const double bytes = std::max(double{kBulkBytes} / limits.packets + fills - kHeader, 1.0);
+    if (bytes > kBulkBytes / 2.0) {
+        return; // the line is as good
+    }
+    const std::uint32_t s = (static_cast<std::uint32_t>(bytes) / kSmallGrid + 1) * kSmallGrid;
+    if (s > limits.small_size && s <= limits.max_bytes) {
+        plan.cells.push_back({Prtt{limits.packets, 0, s}, 1});
+    }
 }
 
 void add_back(Plan &plan, const Rung &rung, const Limits &limits, const Pace &pace, const Prtt &small_gap,
@@ -276,6 +296,9 @@ Plan make_plan(std::size_t rung, const Limits &limits, const Pace &pace, const P
     for (const std::uint32_t bytes : sizes) {
         add_size(plan, pace, bytes, most);
     }
+    if (r.samples > 1) {
+        add_small(plan, limits, pace);
+    }
     add_back(plan, r, limits, pace, small_gap, overhead);
     add_extras(plan, r, limits, pace);
     // A shaper lets a few KiB pass at line speed after a pause. Each probe starts after such a pause: then it
@@ -284,7 +307,10 @@ Plan make_plan(std::size_t rung, const Limits &limits, const Pace &pace, const P
     for (const PlannedCell &cell : plan.cells) {
         // Half of the pause is expected back from the burst, on both ways. Where there is none, time runs out
         // before the last samples, and what the pilot has measured is all the better.
-        const double bytes = cell.prtt.bytes > limits.small_size ? cell.prtt.bytes : kBulkBytes;
+        const double both_ways = std::max(1.0, cell.prtt.packets / 2.0) * cell.prtt.bytes;
+        const double bytes = cell.prtt.bytes >= kBulkBytes         ? cell.prtt.bytes
+                             : cell.prtt.bytes > limits.small_size ? both_ways
+                                                                   : kBulkBytes;
         const double cost = predict_ns(pace, cell.prtt) + plan.rest_ns
                             - std::min<double>(bytes, kBulkBytes) * pace.per_byte_ns;
         plan.cost_ns += cell.times * cost;

@@ -21,7 +21,7 @@ namespace fsbml
 namespace
 {
 
-constexpr double kPlanned = 0.33;    // of the budget, that a quiet machine is to need
+constexpr double kPlanned = 0.40;    // of the budget, that a quiet machine is to need
 constexpr double kReserve = 0.10;    // of what is left, not planned
 constexpr double kMargin = 0.02;     // of the budget, in which no probe is to end
 constexpr std::size_t kSteps = 128;  // more than there are rungs and lifts together
@@ -225,7 +225,7 @@ Plan Calibration::plan_of(const Rail &r, std::size_t rung) const
     return make_plan(rung, limits, r.pilot.pace(), r.pilot.small_gap(), r.pilot.overhead());
 }
 
-// Best is a plan that a quiet machine carries out in a third of the budget; where rails are too slow for
+// Best is a plan that a quiet machine carries out in 40 % of the budget; where rails are too slow for
 // that, one that leaves two samples of each PRTT within the budget; else what there is time for.
 void Calibration::make_plans(std::uint64_t elapsed_ns)
 {

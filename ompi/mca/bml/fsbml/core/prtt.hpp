@@ -8,8 +8,8 @@
 // rounds over all PRTTs of all rails follow in random order, so that a disturbance hits all alike. On slow
 // rails a probe waits until what the one before may have taken from a shaper's burst is back. After a round,
 // a rail whose parameters would hardly change is done (progress.hpp). So a quiet machine takes about a third
-// of the budget, for which plans are made, or a few milliseconds if its rails are fast; a disturbed one takes
-// more.
+// of the budget, for a little more of which plans are made, or a few milliseconds if its rails are fast; a
+// disturbed one takes more.
 #ifndef FSBML_PRTT_HPP
 #define FSBML_PRTT_HPP
 
