@@ -11,10 +11,10 @@
 enum { CHANCES = 3, TOGETHER_NS = 5000000 };
 static const double TOLERANCE = 0.25;
 
-/* Size of messages of which so many take about 5 ms, and that are not hidden in a shaper's burst. */
+/* Size of messages of which so many take about 5 ms, and of which a shaper's burst hides no more than half. */
 static uint32_t bytes_for(const fsbml_fit_t *fit, uint32_t packets)
 {
-    const uint64_t burst = (uint64_t) (fit->params.burst_ns * packets);
+    const uint64_t burst = (uint64_t) (2 * fit->params.burst_ns * packets);
     return fsbml_fit_probe_bytes(fit, packets, burst > TOGETHER_NS ? burst : TOGETHER_NS);
 }
 
@@ -63,9 +63,12 @@ static bool holds(const mca_bml_fsbml_path_t *path, const fsbml_fit_t *fit, uint
 {
     enum { PACKETS = 3 };
     const uint32_t bytes = bytes_for(fit, PACKETS);
+    const uint64_t rest = (uint64_t) fit->params.burst_ns; /* each probe finds a shaper's bucket full */
     const uint64_t timeout = fsbml_prtt_limit();
+    fsbml_prtt_rest(rest);
     const uint64_t one = *prtt = fsbml_prtt_least(1, path, 1, bytes, timeout);
     if (0 != one) {
+        fsbml_prtt_rest(rest);
         *prtt = fsbml_prtt_least(1, path, PACKETS, bytes, timeout);
     }
     return 0 != *prtt && fsbml_fit_answers(fit, bytes, one)
