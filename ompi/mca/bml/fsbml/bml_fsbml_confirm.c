@@ -57,8 +57,8 @@ bool fsbml_confirm_recalled(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *t
     return true;
 }
 
-/* Whether a fit foretells PRTT(1,0,s), which a line of a wrong slope does not that crosses the right one at s, and
- * (PRTT(3,0,s) - PRTT(1,0,s)) / 2. */
+/* Whether a fit foretells (PRTT(3,0,s) - PRTT(1,0,s)) / 2, and does not promise far less than PRTT(1,0,s): so does a line of
+ * a wrong slope that crosses the right one at s. */
 static bool holds(const mca_bml_fsbml_path_t *path, const fsbml_fit_t *fit, uint64_t *prtt)
 {
     enum { PACKETS = 3 };
@@ -71,7 +71,8 @@ static bool holds(const mca_bml_fsbml_path_t *path, const fsbml_fit_t *fit, uint
         fsbml_prtt_rest(rest);
         *prtt = fsbml_prtt_least(1, path, PACKETS, bytes, timeout);
     }
-    return 0 != *prtt && fsbml_fit_answers(fit, bytes, one)
+    const double promised = fsbml_fit_prtt(fit, FSBML_PROBE_THERE, 1, 0, bytes);
+    return 0 != *prtt && (double) one <= 1.5 * promised + 20e3
            && fsbml_fit_predicts(fit, PACKETS, bytes, one, *prtt, TOLERANCE);
 }
 

@@ -29,8 +29,10 @@ constexpr double kAgree = 1.1;          // the best two times, or rates, of what
 constexpr double kSteady = 1.2;         // the best rate by the usual one
 constexpr double kSending = 0.25;       // from this share on, the processor decides
 constexpr std::size_t kMostSuspects = 4;
-constexpr std::size_t kMostRuns = 128;  // a bound of the time, whatever the rails do
-constexpr double kLongestRestNs = 20e6; // a rail with a larger bucket takes no part
+constexpr std::size_t kMostRuns = 128; // a bound of the time, whatever the rails do
+constexpr double kBuckets =
+    4.0; // of a shaper, that a stream takes at least: what a bucket hides tells nothing
+constexpr double kLongestRestNs = 6e6; // a rail with a larger bucket takes no part
 
 constexpr std::uint32_t bit(std::size_t rail) noexcept
 {
@@ -126,7 +128,8 @@ Together::Together(const fsbml_fit_t *fits, std::uint32_t members, std::uint32_t
         }
         if (0 != (members_ & bit(i))) {
             const fsbml_loggp_t &p = fits[i].params;
-            rail_[i].stream = stream_for(fits[i], each, min_bytes, max_bytes[i]);
+            rail_[i].stream =
+                stream_for(fits[i], std::max(each, kBuckets * p.burst_ns), min_bytes, max_bytes[i]);
             rail_[i].base_ns = 2.0 * (p.L_ns + p.o_s_ns + p.o_r_ns);
             rest_ns_ = std::max(rest_ns_, p.burst_ns);
         }
