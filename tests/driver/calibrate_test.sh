@@ -117,6 +117,16 @@ job() {
         "$scratch/none" >"$scratch/out" 2>"$scratch/err" </dev/null
 }
 
+# The run-time of 4.1 loses about one help message in twenty that a process sends while MPI starts, and says so: then the job
+# has another chance.
+heard_job() {
+    local attempt
+    for attempt in 1 2 3 4; do
+        job "$@" || return 1
+        grep -q 'ORTE_ERROR_LOG: .*show_help\.c' "$scratch/err" || return 0
+    done
+}
+
 in_err() {
     tr -s '[:space:]' ' ' <"$scratch/err" | grep -qE -- "$1" && return 0
     tail -n 20 "$scratch/err" | sed 's/^/# /' >&9
@@ -137,7 +147,7 @@ jobs_report() {
     ok "a report of a job that measures" job --mca bml_fsbml_report "$scratch/a/b/measured.json" --mca bml_fsbml_holdout 6
     ok "... is as the schema says, in a folder of its own" valid "$scratch/a/b/measured.json" report
     ok "... and names the nodes" equal "$(from "$scratch/a/b/measured.json" 'd["nodes"], d["ranks"]')" "(['node0', 'node1'], [0, 1])"
-    ok "a report that cannot be written does not end the job" job --mca bml_fsbml_report /proc/none/report.json
+    ok "a report that cannot be written does not end the job" heard_job --mca bml_fsbml_report /proc/none/report.json
     ok "... which says so" in_err 'report of the measurement cannot be written.* File: /proc/none/report.json Node: node0 Reason: '
     ok "... once" equal "$(grep -c 'cannot be written' "$scratch/err")" 1
     ok "without the parameter there is no report" job
