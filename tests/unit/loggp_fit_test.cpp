@@ -289,7 +289,7 @@ TEST(Fit, ReasonsAreCut)
 // own.
 TEST(Fit, OverheadBeyondTheGap)
 {
-    const fsbml_loggp_t truth{15e3, 40e3, 10e3, 3e3, 2.0}; // gap(18501) = o_s
+    const fsbml_loggp_t truth = loggp(15e3, 40e3, 10e3, 3e3, 2.0); // gap(18501) = o_s
     const fsbml_fit_t fit = fit_rail(measure(truth, 5, [](double t) { return t; }), Samples(), kSmall);
     ASSERT_TRUE(fit.valid) << fit.reason;
     EXPECT_NEAR(fit.params.G_ns_per_byte, 2.0, 1e-6);
@@ -306,7 +306,7 @@ TEST(Fit, NoRoomForLatency)
         Prtt larger = c;
         larger.bytes += 1000; // "small" has 1000 bytes that are gone in one PRTT
         const double hidden = 1 == c.packets && kSmall == c.bytes ? 90e3 : 0.0;
-        samples.add(larger, prtt({0.0, 10e3, 10e3, 11e3, 50.0}, larger) - hidden);
+        samples.add(larger, prtt(loggp(0.0, 10e3, 10e3, 11e3, 50.0), larger) - hidden);
     }
     const fsbml_fit_t fit = fit_rail(samples, Samples(), 1001);
     ASSERT_TRUE(fit.valid) << fit.reason;
@@ -331,8 +331,8 @@ TEST(Fit, LargerMessagesBoundTheSmall)
 // G is raised to what a model can hold.
 TEST(Fit, LeastG)
 {
-    const fsbml_fit_t fit =
-        fit_rail(measure({1e3, 100.0, 100.0, 200.0, 5e-4}, 5, [](double t) { return t; }), Samples(), kSmall);
+    const fsbml_fit_t fit = fit_rail(
+        measure(loggp(1e3, 100.0, 100.0, 200.0, 5e-4), 5, [](double t) { return t; }), Samples(), kSmall);
     ASSERT_TRUE(fit.valid) << fit.reason;
     EXPECT_EQ(fit.params.G_ns_per_byte, 1e-3);
     EXPECT_NE(std::string(fit.reason).find("G raised"), std::string::npos) << fit.reason;
