@@ -80,23 +80,15 @@ std::vector<Measured> measured(const std::vector<GapPoint> &points, double unlik
     return out;
 }
 
-// Errors of the parameters by the scatter alone, of the pieces that were found.
-void find_errors(GapLine &line, const GapPoint *small)
+// Of the slope below, by the scatter alone.
+double slope_error(const GapLine &line, const GapPoint *small)
 {
-    const std::vector<Measured> all = measured(line.points, 0.0);
-    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(line.pieces.split);
-    std::vector<Measured> below(all.begin(), middle);
+    std::vector<Measured> below = measured(line.points, 0.0);
+    below.resize(line.pieces.split);
     if (line.anchored) {
-        below.insert(below.begin(),
-                     Measured{small->bytes - 1.0, small->gap_ns, std::max(small->sigma, 1e-3)});
+        below.push_back(Measured{small->bytes - 1.0, small->gap_ns, std::max(small->sigma, 1e-3)});
     }
-    const LineError error = error_of(below);
-    line.G_error = error.slope;
-    line.g_error = error.intercept;
-    if (!line.anchored && nullptr != small && line.g_ns == line.least_ns) {
-        line.g_error = small->sigma;
-    }
-    line.above_error = line.pieces.two ? error_of(std::vector<Measured>(middle, all.end())).slope : 0.0;
+    return error_of(below).slope;
 }
 
 } // namespace
@@ -250,7 +242,7 @@ GapLine gap_line(const std::vector<GapPoint> &all, double small, const LimitSize
         }
     }
     line.g_ns = std::max({0.0, line.g_ns, line.anchored ? 0.0 : line.least_ns});
-    find_errors(line, least);
+    line.G_error = slope_error(line, least);
     return line;
 }
 

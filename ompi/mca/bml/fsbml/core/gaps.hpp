@@ -67,8 +67,7 @@ struct GapLine {
     bool anchored = false; // small messages take what the line says: they give g
     double g_ns = 0.0;
     double least_ns = 0.0; // g by small messages, 0: not measured
-    // What the samples' scatter makes of them; of two pieces G is the first one's.
-    double g_error = 0.0, G_error = 0.0, above_error = 0.0;
+    double G_error = 0.0;  // of the slope below, by the samples' scatter
 
     std::size_t fewest() const noexcept; // samples of a point
     double at(double bytes) const noexcept;

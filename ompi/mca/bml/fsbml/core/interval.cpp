@@ -4,6 +4,8 @@
 
 #include "interval.hpp"
 
+#include "loggp.hpp"
+
 #include <random>
 #include <vector>
 
@@ -12,18 +14,6 @@ namespace fsbml
 
 namespace
 {
-
-constexpr double fsbml_loggp_t::*kParameters[] = {&fsbml_loggp_t::L_ns,
-                                                  &fsbml_loggp_t::o_s_ns,
-                                                  &fsbml_loggp_t::o_r_ns,
-                                                  &fsbml_loggp_t::g_ns,
-                                                  &fsbml_loggp_t::G_ns_per_byte,
-                                                  &fsbml_loggp_t::burst_ns,
-                                                  &fsbml_loggp_t::O_s_ns_per_byte,
-                                                  &fsbml_loggp_t::O_r_ns_per_byte,
-                                                  &fsbml_loggp_t::break_bytes,
-                                                  &fsbml_loggp_t::g_above_ns,
-                                                  &fsbml_loggp_t::G_above_ns_per_byte};
 
 Samples draw(const Samples &samples, std::mt19937_64 &random)
 {
@@ -57,7 +47,7 @@ void find_interval(fsbml_fit_t &fit, const Samples &samples, const Samples &roug
         return;
     }
     const std::size_t tail = fits.size() / 20;
-    for (double fsbml_loggp_t::*p : kParameters) {
+    for (double fsbml_loggp_t::*p : kMembers) {
         std::vector<double> values;
         for (const fsbml_loggp_t &f : fits) {
             values.push_back(f.*p);
