@@ -55,6 +55,10 @@ TEST(FitApi, ProbesOfAGivenTime)
     EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 4, 5000000), 8192U);
     EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 0, 5000000), 1024U);
     EXPECT_EQ(fsbml_fit_probe_bytes(nullptr, 4, 5000000), 1024U);
+    // 10 Mbit/s with a bucket of 2900 bytes: one that just fits into it would tell nothing.
+    fit.params = loggp(0, 4e3, 4e3, 3e3, 836.0);
+    fit.params.burst_ns = 2900 * 836.0;
+    EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 3, 5000000), 4350U);
 }
 
 TEST(FitApi, AnswersInTime)
@@ -93,6 +97,20 @@ TEST(FitApi, PredictsOtherProbes)
     EXPECT_FALSE(fsbml_fit_predicts(nullptr, 4, 8192, one, one + 3 * step, 0.25));
     fit.valid = false;
     EXPECT_FALSE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step, 0.25));
+}
+
+// A line of a wrong slope that crosses the right one at the size of the probes; and a fit without the bucket
+// that the rail has.
+TEST(FitApi, PredictsASingleMessage)
+{
+    fsbml_fit_t fit{};
+    fit.valid = true;
+    fit.params = loggp(0, 4e3, 4e3, 3603e3, 2.69);
+    const std::uint64_t step = 3603000 + 22034, one = 2 * (8000 + 418 * 8191); // of a rail with 418 ns/B
+    EXPECT_FALSE(fsbml_fit_predicts(&fit, 3, 8192, one, one + 2 * step, 0.25));
+    fit.params = loggp(0, 4e3, 4e3, 5e3, 418.0);
+    EXPECT_TRUE(fsbml_fit_predicts(&fit, 3, 8192, one, one + 2 * (5000 + 418 * 8191), 0.25));
+    EXPECT_TRUE(fsbml_fit_predicts(&fit, 3, 8192, one / 3, one / 3 + 2 * (5000 + 418 * 8191), 0.25));
 }
 
 TEST(SchedApi, Create)

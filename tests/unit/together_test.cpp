@@ -114,6 +114,24 @@ TEST(Streams, AreBoundedWhateverTheRail)
     EXPECT_EQ(1000U, stream_for(fit_of(1e3), 4e6, kLeast, 1000).bytes);
 }
 
+// A stream that fits into a shaper's bucket is a processor's time and nothing else; where it would last too
+// long without that, rails count as independent.
+TEST(Streams, OutlastBuckets)
+{
+    const std::uint32_t most[] = {65536, 65536};
+    fsbml_fit_t fits[] = {fit_of(0.6), fit_of(0.6)}; // 5 Mbit/s
+    for (fsbml_fit_t &f : fits) {
+        f.params.burst_ns = 2900 * f.params.G_ns_per_byte;
+    }
+    const Together slow(fits, 3, kLeast, most);
+    EXPECT_NE(slow.next(), 0U);
+    EXPECT_EQ(slow.rest_ns(), fits[0].params.burst_ns);
+    const fsbml_stream_t s = slow.stream(0);
+    EXPECT_GT(s.packets * s.bytes, 3 * 2900U);
+    fits[0].params.burst_ns = fits[1].params.burst_ns = 24e6; // 1 Mbit/s
+    EXPECT_EQ(Together(fits, 3, kLeast, most).next(), 0U);
+}
+
 TEST(Together, RailsOfTheirOwnNeedOneRound)
 {
     World w({25.0, 2.5});

@@ -101,12 +101,16 @@ int fsbml_calib_interval(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *fit) 
 
 /**
  * Whether a fit predicts probes that it was not made from: PRTT(n,0,s) - PRTT(1,0,s), that is (n-1) max(o_s(s), gap(s))
- * (thesis 3.2.2.2), within `tolerance` (0.25: a quarter). The times are in ns, n >= 2.
+ * (thesis 3.2.2.2), within `tolerance` (0.25: a quarter), and PRTT(1,0,s) as no less than two thirds of what it is: a line
+ * of a wrong slope that crosses the right one at s says far less. The times are in ns, n >= 2.
  */
 bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes, uint64_t prtt_1_ns, uint64_t prtt_n_ns,
                         double tolerance) FSBML_NOEXCEPT;
 
-/** Size of messages of which `packets` take about `together_ns` on a rail, within 1 and 8 KiB. */
+/**
+ * Size of messages of which `packets` take about `together_ns` on a rail, or one takes half as long again as a shaper's
+ * burst hides; within 1 and 8 KiB.
+ */
 uint32_t fsbml_fit_probe_bytes(const fsbml_fit_t *fit, uint32_t packets, uint64_t together_ns) FSBML_NOEXCEPT;
 
 /**
