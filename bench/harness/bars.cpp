@@ -90,13 +90,18 @@ private:
         Place where;
         int places = 0;
         int missed = 0;
+        int noise = 0;
         for (const Place &place : results_.places()) {
             std::optional<Ratio> value = chosen(place) ? ratio_at(place) : std::nullopt;
             if (!value) {
                 continue;
             }
             ++places;
-            missed += (upper ? value->median > limit : value->median < limit) ? 1 : 0;
+            const bool miss = upper ? value->median > limit : value->median < limit;
+            missed += miss ? 1 : 0;
+            // The interval of fewer rounds is not worth that name.
+            noise +=
+                miss && value->rounds >= least_rounds && value->low <= limit && limit <= value->high ? 1 : 0;
             if (!worst || (upper ? value->median > worst->median : value->median < worst->median)) {
                 worst = value;
                 where = place;
@@ -107,9 +112,10 @@ private:
             figures = fmt::format("worst {:.3f} ± {:.3f} ({})", worst->median, worst->spread, name_of(where));
             if (missed > 0) {
                 figures += fmt::format(", missed at {} of {}", missed, places);
+                figures += noise > 0 ? fmt::format(", within the noise at {}", noise) : "";
             }
         }
-        bars_.push_back({bar, worst && missed == 0, figures});
+        bars_.push_back({bar, worst && missed == 0, figures, missed > 0 && missed == noise});
     }
 
     const Results &results_;

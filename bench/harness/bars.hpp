@@ -13,6 +13,9 @@ struct Bar {
     std::string text;
     bool met = false;
     std::string figures;
+    bool unclear = false; // missed, but nowhere by more than noise can explain
+
+    const char *outcome() const { return met ? "met" : unclear ? "unclear" : "NOT MET"; }
 };
 
 // All bars of the experiment; none if it has none. `rails` are the arms with one rail alone.

@@ -123,7 +123,7 @@ void print_rest(const Report &report)
     if (!report.bars.empty()) {
         fmt::print("\nBars:\n");
         for (const Bar &bar : report.bars) {
-            fmt::print("  {:<7} {:<52} {}\n", bar.met ? "met" : "NOT MET", bar.text, bar.figures);
+            fmt::print("  {:<7} {:<52} {}\n", bar.outcome(), bar.text, bar.figures);
         }
     }
     fmt::print("\n{}\n", report.conclusion.sentence);

@@ -96,6 +96,13 @@ ok "a machine that is too noisy" summarise onetoone rail0,fsbml
 ok "... is told from one that is not" told '^TOO NOISY TO CONCLUDE: at 3 of 3 points'
 ok "... in JSON, too" grep -q '"conclusive": false' "$scratch/json"
 ok "... with no verdict" equal "$(grep -c 'unclear$' "$scratch/out")" 3
+rounds 90 95 106 115 120
+ok "a bar that is missed within the noise" summarise onetoone rail0,fsbml
+ok "... is neither met nor missed" told '^  unclear +N=1\.\.32, 16 B to 1 KiB.* worst 1\.060 .*, missed at 2 of 2, within the noise at 2$'
+ok "... in JSON, too" grep -q '"unclear": true' "$scratch/json"
+rounds 104 105 106 107 108
+ok "a bar that is surely missed" summarise onetoone rail0,fsbml
+ok "... is missed" told '^  NOT MET +N=1\.\.32, 16 B to 1 KiB.* worst 1\.060 .*, missed at 2 of 2$'
 rounds 90 91 90 89 90
 ok "a quiet machine" summarise onetoone rail0,fsbml
 ok "... has verdicts" equal "$(grep -c 'faster$' "$scratch/out")" 3
