@@ -7,6 +7,7 @@
 #include "progress.hpp"
 #include "quiet.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -97,6 +98,7 @@ std::vector<Run> calibrate(const Calibrations &job)
     }
     command.insert(command.end(), job.words.begin(), job.words.end());
     command.push_back(job.report);
+    const bool seeded = std::find(job.words.begin(), job.words.end(), "bml_fsbml_seed") != job.words.end();
     std::vector<Run> runs;
     Progress progress(job.rounds, 1);
     for (int round = 1; round <= job.rounds; ++round) {
@@ -108,7 +110,11 @@ std::vector<Run> calibrate(const Calibrations &job)
             });
         }
         progress.arm("calibration");
-        const Launch launch{command, fmt::format("{}/{}.report", job.folder, round),
+        std::vector<std::string> drawn = command;
+        if (!seeded) { // each has its own order of probes, and tests its own exchanges
+            drawn.insert(drawn.begin() + 2, {"--mca", "bml_fsbml_seed", std::to_string(round)});
+        }
+        const Launch launch{drawn, fmt::format("{}/{}.report", job.folder, round),
                             fmt::format("{}/{}.log", job.folder, round), job.limit_seconds};
         const Outcome outcome = run(launch, [&] { progress.tick(); });
         progress.clear();

@@ -206,7 +206,7 @@ std::string holdout_table(const Findings &findings)
         const Exchange &which = rail.holdout[worst];
         rows.push_back({rail.name, std::to_string(errors.size()), percent(median(errors)),
                         percent(quantile(errors, 0.95)), percent(errors[worst]),
-                        fmt::format("{} x {} B: {} us instead of {}", which.packets, which.bytes,
+                        fmt::format("{} x {} B took {} us, {} predicted", which.packets, which.bytes,
                                     number(which.measured_ns / 1e3), number(which.predicted_ns / 1e3))});
     }
     return rows.size() > 1 ? aligned(rows, 1) : "";

@@ -182,7 +182,7 @@ static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n
     const bool measures = !good;
 
     for (uint64_t attempt = 1; attempt <= 3 && !good; ++attempt) {
-        failed = measure(table, rail, n, attempt, failed);
+        failed = measure(table, rail, n, mca_bml_fsbml_params.calib.seed + attempt - 1, failed);
         good = fsbml_confirm_measured(run.partner, table, rail, n, failed);
     }
     if (good && measures && mca_bml_fsbml_params.together) {

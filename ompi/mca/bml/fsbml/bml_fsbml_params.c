@@ -26,7 +26,7 @@ typedef struct number_t {
 
 enum {
     N_PACKETS, N_SIZE_STEP, N_SMALL_SIZE, N_SAMPLES, N_BUDGET, N_PROBE_TIMEOUT, N_QUANTUM, N_TOGETHER, N_VERBOSE, N_HOLDOUT,
-    N_NUMBERS
+    N_SEED, N_NUMBERS
 };
 
 static number_t number[N_NUMBERS] = {
@@ -70,6 +70,10 @@ static number_t number[N_NUMBERS] = {
                    "Exchanges of sizes and numbers that were not measured, run to test what was, for the report "
                    "(bml_fsbml_report); as many as fit into 2 s (0-1000, default 0)",
                    0, 1000, 0, OPAL_INFO_LVL_5},
+    [N_SEED] = {"seed",
+                "Seed of what is drawn: the order of the PRTT benchmark's probes, and the exchanges of bml_fsbml_holdout "
+                "(1-1000000, default 1)",
+                1, 1000000, 1, OPAL_INFO_LVL_9},
 };
 
 static char *policy_text, *rdma_text, *ledger_text, *cache_text;
@@ -244,7 +248,7 @@ int fsbml_params_register(const mca_base_component_t *component)
     p->calib.small_size = (uint32_t) number[N_SMALL_SIZE].value;
     p->calib.samples = (uint32_t) number[N_SAMPLES].value;
     p->calib.budget_ns = number[N_BUDGET].value * 1000000u;
-    p->calib.seed = 1;
+    p->calib.seed = number[N_SEED].value;
     p->probe_timeout_ns = number[N_PROBE_TIMEOUT].value * 1000000u;
     p->quantum = number[N_QUANTUM].value;
     p->together = 0 != number[N_TOGETHER].value;

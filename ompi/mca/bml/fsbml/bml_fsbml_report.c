@@ -11,9 +11,9 @@
 #include "bml_fsbml.h"
 #include "opal/util/show_help.h"
 
-/* Probes that test a fit: each so often, and its middle time counts; of so much by the fit; and all within what the mirror
- * waits for the table. */
-enum { REPEATED = 3, LONGEST_NS = 40000000, TOGETHER_NS = 2000000000 };
+/* Probes that test a fit: each at least and at most so often, and within so much time where the least is done; its middle
+ * time counts. It takes no more than so much by the fit, and all are done within what the mirror waits for the table. */
+enum { REPEATED = 3, MOST_REPEATED = 25, EACH_NS = 8000000, LONGEST_NS = 40000000, TOGETHER_NS = 2000000000 };
 
 static struct {
     fsbml_sample_t *sample, *holdout;
@@ -62,20 +62,30 @@ void fsbml_report_keep(const fsbml_calib_t *calib, fsbml_table_t *table, size_t 
 /* The middle of a probe's times; 0 if it was not answered. */
 static uint64_t middle(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *probe, uint64_t rest, uint64_t limit)
 {
-    uint64_t time[REPEATED];
-    for (int i = 0; i < REPEATED; ++i) {
+    uint64_t time[MOST_REPEATED];
+    const uint64_t end = fsbml_now_ns() + EACH_NS;
+    int n = 0;
+    for (; n < REPEATED || (n < MOST_REPEATED && fsbml_now_ns() < end); ++n) {
         /* Each finds a shaper's bucket full, and a path that was used a moment ago, as the calibration's probes do: their
          * pauses end with a small message. */
         fsbml_prtt_rest(rest);
         (void) fsbml_prtt_run(path, &(fsbml_probe_t){.packets = 1, .bytes = FSBML_PACKET_HEADER}, limit);
-        time[i] = fsbml_prtt_run(path, probe, limit);
-        for (int k = i; k > 0 && time[k] < time[k - 1]; --k) {
+        time[n] = fsbml_prtt_run(path, probe, limit);
+        for (int k = n; k > 0 && time[k] < time[k - 1]; --k) {
             const uint64_t less = time[k];
             time[k] = time[k - 1];
             time[k - 1] = less;
         }
     }
-    return 0 != time[0] ? time[REPEATED / 2] : 0;
+    return 0 != time[0] ? time[n / 2] : 0;
+}
+
+/* After such a time a shaper's bucket has back what a probe took out of it. */
+static uint64_t refilled_ns(const fsbml_loggp_t *p, const fsbml_probe_t *probe)
+{
+    const double most = 2 * p->burst_ns, each = p->g_ns + p->G_ns_per_byte * probe->bytes;
+    const double took = 2 * probe->packets * each;
+    return (uint64_t) (took < most ? took : most);
 }
 
 void fsbml_report_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t *table, const uint32_t *rail)
@@ -86,14 +96,15 @@ void fsbml_report_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t
         || NULL == (kept.holdout = calloc(most, sizeof(*kept.holdout)))) {
         return;
     }
+    const uint64_t first = (mca_bml_fsbml_params.calib.seed - 1) * most; /* those of other seeds are others */
     for (uint32_t turn = 0; turn < most && fsbml_now_ns() < end; ++turn) {
         fsbml_sample_t *s = &kept.holdout[kept.n_holdout];
         const uint32_t i = turn % table->n_rails;
         const fsbml_fit_t alone = fsbml_fit_alone(&table->rail[i].fit), *fit = &alone; /* nothing else is sent meanwhile */
-        if (0 != fsbml_holdout_probe(fit, kept.sample, kept.n_samples, i, turn, LONGEST_NS, &s->probe)) {
+        if (0 != fsbml_holdout_probe(fit, kept.sample, kept.n_samples, i, first + turn, LONGEST_NS, &s->probe)) {
             continue;
         }
-        s->time_ns = middle(fsbml_path(partner, rail[i]), &s->probe, 2 * (uint64_t) fit->params.burst_ns, limit);
+        s->time_ns = middle(fsbml_path(partner, rail[i]), &s->probe, refilled_ns(&fit->params, &s->probe), limit);
         s->predicted_ns = (uint64_t) fsbml_fit_prtt(fit, s->probe.kind, s->probe.packets, s->probe.delay_ns, s->probe.bytes);
         kept.n_holdout += 0 != s->time_ns;
     }
