@@ -1,0 +1,53 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A job in virtual time: processes, whose processors and NICs are busy as LogGP says, and a rule that
+// decides.
+#ifndef FSBML_TESTS_SIM_CLUSTER_SIMULATE_HPP
+#define FSBML_TESTS_SIM_CLUSTER_SIMULATE_HPP
+
+#include "rule.hpp"
+
+namespace fsbml::sim
+{
+
+// A fragment's way, for those who check or draw it.
+struct Passage {
+    std::uint32_t from = 0, to = 0, rail = 0;
+    std::uint64_t message = 0, bytes = 0;
+    Time given = 0;            // to the rail
+    Time begins = 0, ends = 0; // on the sender's NIC
+    Time arrives = 0;          // at the receiver's NIC, whole
+    Time received = 0;         // o_r is over
+};
+
+struct RailOutcome {
+    std::uint64_t messages = 0, bytes = 0, retransmitted = 0;
+    Time busy = 0; // of all NICs together
+};
+
+struct Outcome {
+    Time makespan = 0;      // the last message is received, the last process done
+    std::vector<Time> done; // by rank
+    std::vector<RailOutcome> rails;
+    std::uint64_t decisions = 0, sent = 0, received = 0, undelivered = 0;
+    std::vector<Passage> passages; // only if asked for
+};
+
+struct Simulation {
+    const Cluster *cluster = nullptr;
+    const Workload *workload = nullptr;
+    RuleMaker *rules = nullptr;
+    std::uint64_t seed = 1;
+    bool keep_passages = false;
+};
+
+// Deterministic for a seed. Throws std::invalid_argument for a cluster or a workload that makes no sense (a
+// peer that does not exist, no rail between two nodes, nonsensical parameters), std::runtime_error for one
+// that never ends (a receive without a send), naming the rank.
+Outcome simulate(const Simulation &simulation);
+
+} // namespace fsbml::sim
+
+#endif
