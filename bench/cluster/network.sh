@@ -110,6 +110,17 @@ shape() {
 # like_veth NAMESPACE INTERFACE: a TAP device says 10 Mbit/s of itself, veth 10 Gbit/s, and Open MPI goes by such figures.
 like_veth() { nsenter --net="/run/netns/$1" ethtool -s "$2" speed 10000 duplex full; }
 
+# plain_tcp NAMESPACE: congestion control as clusters have it. A namespace takes over its host's, and bbr, which keeps gaps between
+# frames of its own making, would be measured instead of the rails. cubic, if the host lets others have it, else reno.
+plain_tcp() {
+    local kind
+    for kind in cubic reno; do
+        if nsenter --net="/run/netns/$1" sysctl -qw "net.ipv4.tcp_congestion_control=$kind" 2>/dev/null; then return 0; fi
+    done
+    say "could not set the congestion control of '$1'."
+    return 1
+}
+
 # plain_set NODE_NAMESPACE NET_NAMESPACE NODE RAIL WORD...: changes a link that the kernel shapes, both ways; dies on words that
 # it does not know, with nothing changed.
 plain_set() {
@@ -154,6 +165,7 @@ network_up() {
     } | ip -n "$net" -batch - || return 1
     for ((node = 0; node < nodes; node++)); do
         add_namespace "$state" "fsbml-$name-node$node" || return 1
+        plain_tcp "fsbml-$name-node$node" || return 1
         veth_batch "$node" "$net" "$emulated" "${rails[@]}" | ip -n "fsbml-$name-node$node" -batch - || return 1
     done
     [ -z "$emulated" ] || emulator_start "$state" "$(emulated_links "$name" "$nodes" "${rails[@]}")" || return 1

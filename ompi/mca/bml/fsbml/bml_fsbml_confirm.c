@@ -23,7 +23,12 @@ static bool foretold(const mca_bml_fsbml_path_t *path, const fsbml_fit_t *fit, u
         fsbml_prtt_rest(rest);
         *prtt = fsbml_prtt_least(1, path, packets, bytes, timeout);
     }
-    return 0 != *prtt && fsbml_fit_predicts(fit, packets, bytes, one, *prtt, TOLERANCE);
+    const bool good = 0 != *prtt && fsbml_fit_predicts(fit, packets, bytes, one, *prtt, TOLERANCE);
+    FSBML_VERBOSE(FSBML_V_PROBE, "PRTT(1 and %u,0,%u B) on %s: %.1f and %.1f us, %.1f and %.1f foretold%s", packets, bytes,
+                  mca_bml_fsbml.rail[path->rail].name, (double) one / 1e3, (double) *prtt / 1e3,
+                  fsbml_fit_prtt(fit, FSBML_PROBE_THERE, 1, 0, bytes) / 1e3,
+                  fsbml_fit_prtt(fit, FSBML_PROBE_THERE, packets, 0, bytes) / 1e3, good ? "" : ": does not hold");
+    return good;
 }
 
 /* Whether a rail is as an earlier job has measured it: its latency, and its gap. Zero in *prtt: it does not answer. */
