@@ -121,6 +121,27 @@ two_at_once() {
     harness_stderr=$harness_logs/stderr harness_stdout=$harness_logs/stdout
 }
 
+# What node 2 sends over rail 1 leaves it at a quarter of the rate, and what it gets comes as fast as ever.
+slow_one_way() {
+    tc -n "fsbml-$harness_cluster-node2" qdisc change dev rail1 root tbf rate 5mbit burst 3100 limit 400000
+}
+
+# The partner of the process that measures sends the other way, and knows that it is another one.
+each_its_own_way() {
+    local name="a rail that is slower one way"
+    harness_wanted "$name" || return 0
+    harness_cluster_up 3 200mbit 20mbit
+    slow_one_way
+    job --mca bml_fsbml_verbose 5
+    harness_result "$name: the job ends right" "$(verdict 'rail1: .*the other way .* G 1[5-8][0-9][0-9] ns/B')"
+    harness_result "... it is as fast as before there" "$(near rail1 1.2 2.39 "$harness_stderr")"
+    harness_result "... who sends the slow way knows it" \
+        "$(verdict 'node2.*rail1 is used with the parameters of the other direction, G 1[5-8][0-9][0-9] ns/B')"
+    harness_result "... and nobody else does" \
+        "$(! grep -E 'node[01].*is used with the parameters of the other' "$harness_stderr")"
+    harness_cluster_down # its rates are not those that it was made with
+}
+
 # The cluster is made for three ranks, and would take that for more ranks than cores.
 export OMPI_MCA_mpi_yield_when_idle=0
 harness_begin "Runs jobs whose rails fail, stall, or are used by another job while they are measured." "$@"
@@ -129,4 +150,5 @@ falls_silent 1
 falls_silent 0
 stalls
 two_at_once
+each_its_own_way
 harness_end

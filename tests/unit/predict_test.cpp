@@ -116,3 +116,41 @@ TEST(Predict, NothingOfNothing)
     fit.valid = false;
     EXPECT_EQ(prtt(fit, FSBML_PROBE_THERE, 1, 0, 1), 0.0);
 }
+
+// Who sends the other way has that direction's pace, if it is another one.
+TEST(Reverse, OnlyWhatDiffers)
+{
+    fsbml_fit_t fit = a_fit();
+    fit.params.break_bytes = 1001.0;
+    fit.params.g_above_ns = 30e3;
+    fit.params.G_above_ns_per_byte = 5.0;
+    EXPECT_EQ(fsbml_fit_reverse(&fit).G_ns_per_byte, 10.0) << "it was not measured";
+    fit.back.o_s_ns = 1e3;
+    fit.back.g_ns = 2e3;
+    fit.back.G_ns_per_byte = 10.9;
+    EXPECT_EQ(fsbml_fit_reverse(&fit).G_ns_per_byte, 10.0);
+    EXPECT_EQ(fsbml_fit_reverse(&fit).g_ns, 4e3);
+    fit.back.G_ns_per_byte = 40.0;
+    const fsbml_loggp_t p = fsbml_fit_reverse(&fit);
+    EXPECT_EQ(p.G_ns_per_byte, 40.0);
+    EXPECT_EQ(p.g_ns, 2e3);
+    EXPECT_EQ(p.o_s_ns, 1e3);
+    EXPECT_EQ(p.L_ns, 20e3);
+    EXPECT_EQ(p.o_r_ns, 3e3);
+    EXPECT_EQ(p.break_bytes, 0.0) << "the break is that of the first direction";
+    fit.valid = false;
+    EXPECT_EQ(fsbml_fit_reverse(&fit).G_ns_per_byte, 10.0);
+    EXPECT_EQ(fsbml_fit_reverse(nullptr).G_ns_per_byte, 0.0);
+}
+
+// A rail that shares a link with others does so both ways; what was measured alone is compared.
+TEST(Reverse, BesideOtherRails)
+{
+    fsbml_fit_t fit = a_fit();
+    fit.together = 1.5;
+    fit.params.G_ns_per_byte = 15.0; // 10 alone
+    fit.back.G_ns_per_byte = 10.0;
+    EXPECT_EQ(fsbml_fit_reverse(&fit).G_ns_per_byte, 15.0);
+    fit.back.G_ns_per_byte = 20.0;
+    EXPECT_DOUBLE_EQ(fsbml_fit_reverse(&fit).G_ns_per_byte, 30.0);
+}

@@ -26,6 +26,8 @@ inline fsbml_table_t table_of(std::uint32_t rails)
     for (std::uint32_t i = 0; i < rails; ++i) {
         std::snprintf(t.rail[i].key, sizeof t.rail[i].key, "tcp:10.71.%u.0/24", i + 1);
         std::snprintf(t.rail[i].name, sizeof t.rail[i].name, "eth%u", i);
+        t.rail[i].pair[0] = 2 * i;
+        t.rail[i].pair[1] = 2 * i + 1;
         t.rail[i].fit.valid = true;
         t.rail[i].fit.params = loggp(20000.125, 2000.5, 2100.25, 3000.0, 40.0 * (i + 1), 120000.0 * i);
         t.rail[i].fit.residual = 0.0125;

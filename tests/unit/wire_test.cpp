@@ -121,6 +121,8 @@ TEST(Wire, TableRoundTrip)
         for (std::uint32_t i = 0; i < n; ++i) {
             EXPECT_STREQ(got.rail[i].key, t.rail[i].key);
             EXPECT_STREQ(got.rail[i].name, t.rail[i].name);
+            EXPECT_EQ(got.rail[i].pair[0], 2 * i);
+            EXPECT_EQ(got.rail[i].pair[1], 2 * i + 1);
             EXPECT_EQ(got.rail[i].fit.valid, t.rail[i].fit.valid);
             EXPECT_EQ(got.rail[i].fit.params.L_ns, t.rail[i].fit.params.L_ns);
             EXPECT_EQ(got.rail[i].fit.params.o_s_ns, t.rail[i].fit.params.o_s_ns);

@@ -204,6 +204,7 @@ static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n
         all = all && t->fit.valid;
         memcpy(t->key, mca_bml_fsbml.rail[rail[i]].key, sizeof(t->key));
         memcpy(t->name, mca_bml_fsbml.rail[rail[i]].name, sizeof(t->name));
+        memcpy(t->pair, table->pair, sizeof(t->pair));
     }
     table->n_rails = (uint32_t) n;
     if (good && measures && all) { /* a rail that failed may be good next time */

@@ -16,7 +16,7 @@ static const double TOLERANCE = 0.25;
 static bool foretold(const mca_bml_fsbml_path_t *path, const fsbml_fit_t *fit, uint32_t packets, uint64_t *prtt)
 {
     const uint32_t bytes = fsbml_fit_probe_bytes(fit, packets, TOGETHER_NS);
-    const uint64_t rest = (uint64_t) fit->params.burst_ns, timeout = fsbml_prtt_limit();
+    const uint64_t rest = fsbml_fit_refill_ns(fit), timeout = fsbml_prtt_limit();
     fsbml_prtt_rest(rest);
     const uint64_t one = *prtt = fsbml_prtt_least(1, path, 1, bytes, timeout);
     if (0 != one) {

@@ -81,10 +81,11 @@ static uint64_t middle(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *pr
 }
 
 /* After such a time a shaper's bucket has back what a probe took out of it. */
-static uint64_t refilled_ns(const fsbml_loggp_t *p, const fsbml_probe_t *probe)
+static uint64_t refilled_ns(const fsbml_fit_t *fit, const fsbml_probe_t *probe)
 {
-    const double most = 2 * p->burst_ns, each = p->g_ns + p->G_ns_per_byte * probe->bytes;
-    const double took = 2 * probe->packets * each;
+    const fsbml_loggp_t *p = &fit->params;
+    const double most = 2 * (double) fsbml_fit_refill_ns(fit), each = p->g_ns + p->G_ns_per_byte * probe->bytes;
+    const double took = most / (p->burst_ns + 1) * probe->packets * each;
     return (uint64_t) (took < most ? took : most);
 }
 
@@ -104,7 +105,7 @@ void fsbml_report_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t
         if (0 != fsbml_holdout_probe(fit, kept.sample, kept.n_samples, i, first + turn, LONGEST_NS, &s->probe)) {
             continue;
         }
-        s->time_ns = middle(fsbml_path(partner, rail[i]), &s->probe, refilled_ns(&fit->params, &s->probe), limit);
+        s->time_ns = middle(fsbml_path(partner, rail[i]), &s->probe, refilled_ns(fit, &s->probe), limit);
         s->predicted_ns = (uint64_t) fsbml_fit_prtt(fit, s->probe.kind, s->probe.packets, s->probe.delay_ns, s->probe.bytes);
         kept.n_holdout += 0 != s->time_ns;
     }

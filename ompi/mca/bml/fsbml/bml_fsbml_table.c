@@ -153,6 +153,26 @@ void fsbml_hello_refresh(const ompi_process_name_t *peer)
 
 /* --------------------------------------------------------------------- table */
 
+static bool is_among(const char *ranks, uint32_t rank)
+{
+    char *end;
+    for (const char *at = ranks; NULL != at && '\0' != *at; at = ',' == *end ? end + 1 : end) {
+        if (rank == strtoul(at, &end, 10)) {
+            return true;
+        }
+        if (end == at) {
+            break;
+        }
+    }
+    return false;
+}
+
+/* Whether this process' messages go the way that was measured as the other one: it is on the partner's node. */
+static bool is_reversed(const char *local, const uint32_t pair[2])
+{
+    return OMPI_PROC_MY_NAME->vpid == pair[1] || (is_among(local, pair[1]) && !is_among(local, pair[0]));
+}
+
 void fsbml_table_apply(const fsbml_table_t *table)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
@@ -161,13 +181,21 @@ void fsbml_table_apply(const fsbml_table_t *table)
         return;
     }
     *copy = *table;
+    char *local = fsbml_kvs_local_ranks();
     for (uint32_t i = 0; i < m->n_rails; ++i) {
         for (uint32_t t = 0; t < copy->n_rails; ++t) {
             if (0 == strcmp(m->rail[i].key, copy->rail[t].key) && copy->rail[t].fit.valid) {
-                m->rail[i].measured = 0 == fsbml_sched_set_model(m->sched, i, &copy->rail[t].fit.params);
+                const fsbml_table_rail_t *r = &copy->rail[t];
+                const fsbml_loggp_t p = is_reversed(local, r->pair) ? fsbml_fit_reverse(&r->fit) : r->fit.params;
+                if (p.G_ns_per_byte != r->fit.params.G_ns_per_byte) {
+                    FSBML_VERBOSE(FSBML_V_RAILS, "%s is used with the parameters of the other direction, G %.4g ns/B", r->name,
+                                  p.G_ns_per_byte);
+                }
+                m->rail[i].measured = 0 == fsbml_sched_set_model(m->sched, i, &p);
             }
         }
     }
+    free(local);
     free(m->table);
     m->table = copy;
     fsbml_rails_apply_quantum();

@@ -5,6 +5,7 @@
 #include "bucket.hpp"
 
 #include "loggp.hpp"
+#include "predict.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -37,12 +38,16 @@ double bytes_time(const fsbml_loggp_t &p, const GapLine &line, double bytes) noe
 
 void fit_burst(fsbml_fit_t &fit, const Samples &samples, const GapLine &line, double one_way_ns)
 {
+    // What the answer takes, by what the message takes; so do the buckets, which hold as many bytes.
+    const double G = fit.params.G_ns_per_byte;
+    const double answer = directions_differ(G, fit.back.G_ns_per_byte) ? fit.back.G_ns_per_byte / G : 1.0;
     double least = kMaxTimeNs;
     std::size_t sizes = 0;
     for (const Samples::Cell &c : samples.cells()) {
         if (1 == c.prtt.packets && c.prtt.bytes >= kBulkBytes && FSBML_PROBE_THERE == c.prtt.kind) {
-            const double full = one_way_ns + bytes_time(fit.params, line, c.prtt.bytes);
-            least = std::min(least, full - value_of(c).ns / 2.0);
+            const double there = bytes_time(fit.params, line, c.prtt.bytes);
+            const double full = 2.0 * one_way_ns + there * (1.0 + answer);
+            least = std::min(least, (full - value_of(c).ns) / (1.0 + answer));
             ++sizes;
         }
     }

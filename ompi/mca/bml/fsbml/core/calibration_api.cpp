@@ -138,6 +138,13 @@ bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes
     return predicted >= measured * (1 - tolerance) && predicted <= measured * (1 + tolerance);
 }
 
+uint64_t fsbml_fit_refill_ns(const fsbml_fit_t *fit) noexcept
+{
+    return nullptr == fit || !fit->valid ? 0
+                                         : static_cast<std::uint64_t>(std::max(
+                                             fit->params.burst_ns, fsbml::other_direction(*fit).burst_ns));
+}
+
 uint32_t fsbml_fit_probe_bytes(const fsbml_fit_t *fit, uint32_t packets, uint64_t together_ns) noexcept
 {
     constexpr double least = 1024.0;
@@ -172,6 +179,11 @@ double fsbml_fit_prtt(const fsbml_fit_t *fit, fsbml_probe_kind_t kind, uint32_t 
 fsbml_fit_t fsbml_fit_alone(const fsbml_fit_t *fit) noexcept
 {
     return fsbml::fit_alone(*fit);
+}
+
+fsbml_loggp_t fsbml_fit_reverse(const fsbml_fit_t *fit) noexcept
+{
+    return nullptr != fit ? fsbml::reverse(*fit) : fsbml_loggp_t{};
 }
 
 int fsbml_holdout_probe(const fsbml_fit_t *fit, const fsbml_sample_t *sample, size_t n, uint32_t rail,

@@ -107,6 +107,9 @@ int fsbml_calib_interval(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *fit) 
 bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes, uint64_t prtt_1_ns, uint64_t prtt_n_ns,
                         double tolerance) FSBML_NOEXCEPT;
 
+/** After so many ns without a message a shaper's bucket is full again, in either direction. */
+uint64_t fsbml_fit_refill_ns(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
+
 /**
  * Size of messages of which `packets` take about `together_ns` on a rail, or one takes half as long again as a shaper's
  * burst hides; within 1 and 8 KiB.
@@ -128,6 +131,12 @@ double fsbml_fit_prtt(const fsbml_fit_t *fit, fsbml_probe_kind_t kind, uint32_t 
 
 /** A rail's fit as the rail is without the others, whatever they do to it. */
 fsbml_fit_t fsbml_fit_alone(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
+
+/**
+ * Parameters of messages from the partner's node to that of the process that led, where a rail's directions are not alike:
+ * G differs by more than a tenth. Otherwise, and where the other direction is not known, those of a fit as it is.
+ */
+fsbml_loggp_t fsbml_fit_reverse(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /** A probe that was run, and what it took. */
 typedef struct fsbml_sample_t {

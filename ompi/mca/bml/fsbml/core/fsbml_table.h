@@ -19,6 +19,7 @@ extern "C" {
 typedef struct fsbml_table_rail_t {
     char key[FSBML_NAME_MAX];   /**< what names the same rail on every node, e.g. "tcp:10.71.1.0/24" */
     char name[FSBML_NAME_MAX];  /**< what a person calls it on the measuring node, e.g. "eth1" */
+    uint32_t pair[2];           /**< ranks that measured it: from the first one's node to the other's, and fit.back reversed */
     fsbml_fit_t fit;
 } fsbml_table_rail_t;
 

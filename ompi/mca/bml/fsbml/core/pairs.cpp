@@ -133,6 +133,9 @@ std::uint32_t table_digest(const fsbml_table_t &t)
     const auto same = std::make_unique<fsbml_table_t>(t);
     same->pair[0] = same->pair[1] = 0;
     same->duration_ns = 0;
+    for (fsbml_table_rail_t &rail : same->rail) {
+        rail.pair[0] = rail.pair[1] = 0;
+    }
     std::vector<std::uint8_t> record(table_packed_max());
     const long len = table_pack(*same, record.data(), record.size());
     return len > 0 ? wire::record_crc(record.data(), static_cast<std::size_t>(len)) : 0;

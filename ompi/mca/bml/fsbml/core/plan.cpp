@@ -108,6 +108,15 @@ void add_back(Plan &plan, const Rung &rung, const Limits &limits, const Pace &pa
     }
 }
 
+void add_other(Plan &plan, std::uint32_t packets, std::uint32_t bytes)
+{
+    const Prtt prtt{packets, 0, bytes, FSBML_PROBE_BACK};
+    const auto same = [&](const PlannedCell &c) { return c.prtt == prtt; };
+    if (std::none_of(plan.cells.begin(), plan.cells.end(), same)) {
+        plan.cells.push_back({prtt, 1});
+    }
+}
+
 // T(n) and T(1) with one delay, after which the n messages have come in any case.
 void add_take(Plan &plan, const Pace &pace, std::uint32_t packets, std::uint32_t bytes)
 {
@@ -317,6 +326,15 @@ Plan make_plan(std::size_t rung, const Limits &limits, const Pace &pace, const P
     }
     plan.cost_ns *= plan.samples;
     return plan;
+}
+
+void add_other_way(Plan &plan, std::uint32_t small)
+{
+    add_other(plan, 1, small);
+    for (const std::uint32_t bytes : {plan.sizes.front(), plan.sizes.back()}) {
+        add_other(plan, 1, bytes);
+        add_other(plan, 2, bytes);
+    }
 }
 
 } // namespace fsbml

@@ -68,6 +68,9 @@ Plan make_plan(std::size_t rung, const Limits &limits, const Pace &pace, const P
 // Adds PRTT(1,0,s) and PRTT(n,0,s) to each round.
 void add_size(Plan &plan, const Pace &pace, std::uint32_t bytes, std::uint32_t most_packets);
 
+// Adds the least that tells the other direction's line: single messages, and two, of two sizes.
+void add_other_way(Plan &plan, std::uint32_t small);
+
 // n for messages of this size, 2 to most.
 std::uint32_t packets_for(const Pace &pace, std::uint32_t bytes, std::uint32_t most) noexcept;
 

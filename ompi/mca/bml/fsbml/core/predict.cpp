@@ -5,8 +5,10 @@
 #include "predict.hpp"
 
 #include "loggp.hpp"
+#include "together.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fsbml
 {
@@ -14,20 +16,40 @@ namespace fsbml
 namespace
 {
 
-// The other direction: its own pace, and what nobody can tell apart as there.
+constexpr double kAlike = 0.1;
+
+} // namespace
+
+// Its own pace, and what nobody can tell apart as there.
 fsbml_loggp_t other_direction(const fsbml_fit_t &fit) noexcept
 {
     fsbml_loggp_t p = fit.params;
     if (fit.back.G_ns_per_byte > 0.0) {
         p.o_s_ns = fit.back.o_s_ns;
         p.g_ns = fit.back.g_ns;
+        p.burst_ns *= fit.back.G_ns_per_byte / p.G_ns_per_byte; // as many bytes
         p.G_ns_per_byte = fit.back.G_ns_per_byte;
         p.break_bytes = p.g_above_ns = p.G_above_ns_per_byte = 0.0;
     }
     return p;
 }
 
-} // namespace
+bool directions_differ(double there, double back) noexcept
+{
+    return back > 0.0 && std::fabs(back - there) > kAlike * std::max(back, there);
+}
+
+fsbml_loggp_t reverse(const fsbml_fit_t &fit) noexcept
+{
+    const double alone = fit_alone(fit).params.G_ns_per_byte;
+    const double back = fit.back.G_ns_per_byte;
+    if (!fit.valid || !directions_differ(alone, back)) {
+        return fit.params;
+    }
+    fsbml_loggp_t p = other_direction(fit);
+    p.G_ns_per_byte *= fit.params.G_ns_per_byte / alone;
+    return valid(p) ? p : fit.params;
+}
 
 double predict_arrival(const fsbml_loggp_t &p, double n, double d_ns, double s) noexcept
 {

@@ -20,13 +20,24 @@ namespace fsbml
 // - BACK:  arrive(1,0,1) + arrive'(n,d,s);
 // - TAKE:  n o_r(s);
 // - BOTH:  arrive(1,0,1) + duplex max(arrive(n,d,s), arrive'(n,d,s)), as a small message asks for those back.
-// The other direction has o_s, g and G of fit.back, and L, o_r, O and the bucket of this one. Without
-// fit.back the directions are alike, without fit.duplex it is 1.
+// The other direction has o_s, g and G of fit.back, and L, o_r, O and the bucket, in bytes, of this one.
+// Without fit.back the directions are alike, without fit.duplex it is 1.
 double predict_prtt(const fsbml_fit_t &fit, fsbml_probe_kind_t kind, double n, double d_ns,
                     double s) noexcept;
 
 // When the last of n messages has been taken in, by that direction's parameters.
 double predict_arrival(const fsbml_loggp_t &p, double n, double d_ns, double s) noexcept;
+
+// The parameters of the other direction, as BACK above takes them.
+fsbml_loggp_t other_direction(const fsbml_fit_t &fit) noexcept;
+
+// Whether the other direction's G is another one: it differs by more than a tenth of the larger, which is
+// more than two measurements do.
+bool directions_differ(double there_ns_per_byte, double back_ns_per_byte) noexcept;
+
+// The same for those who send in that direction, if it is another. Interference with other rails is in G as
+// it is there.
+fsbml_loggp_t reverse(const fsbml_fit_t &fit) noexcept;
 
 } // namespace fsbml
 

@@ -4,6 +4,7 @@
 
 #include "prtt.hpp"
 
+#include "gaps.hpp"
 #include "interval.hpp"
 #include "log.hpp"
 #include "loggp.hpp"
@@ -26,6 +27,7 @@ constexpr double kReserve = 0.10;    // of what is left, not planned
 constexpr double kMargin = 0.02;     // of the budget, in which no probe is to end
 constexpr std::size_t kSteps = 128;  // more than there are rungs and lifts together
 constexpr double kLongest = 1e15;    // ns; a reported time is no longer, so that sums and casts stay sane
+constexpr double kSlower = 1.3;      // times the pace there is an answer of another pace
 constexpr std::uint32_t kMisses = 3; // probes in a pilot that may bring no time
 
 constexpr const char *kKindNames[] = {"", " back", " take", " both"};
@@ -130,11 +132,34 @@ void Calibration::learn(Rail &r, const Prtt &prtt, double time_ns)
     if (!probe_.warm_up && measured) {
         (of_pace ? r.pace_samples : r.samples).add(prtt, time_ns);
         r.sampled = true;
+        learn_answer(r);
     }
     if (!r.pilot.done()) {
         r.pilot.learn(time_ns);
         if (!r.pilot.at_once()) {
             next_pilot();
+        }
+    }
+}
+
+// The answer to a single message takes the time that the message does not. Of a slow one, a bucket may have
+// hidden a part.
+void Calibration::learn_answer(Rail &r)
+{
+    double pace = r.pilot.pace().per_byte_ns; // which errs on the slow side
+    for (const GapPoint &p : gap_points(r.samples, FSBML_PROBE_THERE)) {
+        pace = p.bytes >= kBulkBytes && p.gap_ns > 0.0 ? std::min(pace, p.gap_ns / p.bytes) : pace;
+    }
+    r.answer_ns_per_byte = 0.0;
+    for (const Samples::Cell &c : r.samples.cells()) {
+        const double bytes = c.prtt.bytes;
+        if (FSBML_PROBE_THERE != c.prtt.kind || 1 != c.prtt.packets || bytes < kBulkBytes) {
+            continue;
+        }
+        const double answer_ns = undisturbed(c.times_ns) - r.pilot.pace().base_ns - pace * bytes;
+        if (answer_ns > kSlower * pace * bytes) {
+            const double hidden = std::min(0.75 * kBulkBytes, 0.4 * bytes);
+            r.answer_ns_per_byte = std::max(r.answer_ns_per_byte, answer_ns / (bytes - hidden));
         }
     }
 }

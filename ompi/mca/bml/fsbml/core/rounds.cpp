@@ -86,7 +86,7 @@ void Calibration::end_round(std::uint64_t elapsed_ns)
         if (!r.sampled) {
             r.done = true;
             say_end(r, "not tight, and there is no room for more,", elapsed_ns);
-        } else if (!over_ && (replan(r, elapsed_ns) || refine(r))) {
+        } else if (!over_ && (replan(r, elapsed_ns) || refine(r) || look_back(r))) {
             r.loose = Loose{true, r.loose.way};
         } else {
             r.loose = loose_now(i);
@@ -181,6 +181,21 @@ bool Calibration::refine(Rail &r)
     return true;
 }
 
+// Where the answers are slower, the other direction is worth knowing, whatever the plan could afford.
+bool Calibration::look_back(Rail &r)
+{
+    const bool known = std::any_of(r.plan.cells.begin(), r.plan.cells.end(), [](const PlannedCell &c) {
+        return FSBML_PROBE_BACK == c.prtt.kind && c.prtt.bytes >= kBulkBytes;
+    });
+    if (known || r.rounds < kTightSamples || !(r.answer_ns_per_byte > 0.0) || r.plan.sizes.size() < 2) {
+        return false;
+    }
+    add_other_way(r.plan, config_.small_size);
+    log(kLogPlan, "rail %td: the other way is slower, about %.3g ns/B", &r - rails_.data(),
+        r.answer_ns_per_byte);
+    return true;
+}
+
 void Calibration::say_end(const Rail &r, const char *why, std::uint64_t elapsed_ns) const
 {
     log(kLogPlan, "rail %td: %s after %u rounds and %.1f ms", &r - rails_.data(), why, r.rounds,
@@ -250,10 +265,16 @@ double Calibration::expected_ns(const Rail &r, const Prtt &prtt) const
     return predict_ns(pace, prtt);
 }
 
+// How long a shaper's bucket takes for a byte: that of the slower direction, since the answer needs one, too.
+double Calibration::refill_pace(const Rail &r) const noexcept
+{
+    return std::max(r.pilot.pace().per_byte_ns, r.answer_ns_per_byte);
+}
+
 // What of a shaper's burst may not be back yet.
 double Calibration::drained(const Rail &r, std::uint64_t elapsed_ns) const noexcept
 {
-    const double pace = r.pilot.pace().per_byte_ns;
+    const double pace = refill_pace(r);
     const double idle = as_double(elapsed_ns - std::min(elapsed_ns, r.idle_since));
     return pace > 0.0 ? std::max(0.0, r.drained_bytes - idle / pace) : r.drained_bytes;
 }
@@ -264,7 +285,7 @@ double Calibration::rest_ns(const Rail &r, const Prtt &prtt, std::uint64_t elaps
 {
     const double takes = prtt.packets * (prtt.bytes + kFrame);
     const double lacks = drained(r, elapsed_ns) - std::max(0.0, kBulkBytes - takes);
-    const double rest = std::min(lacks * r.pilot.pace().per_byte_ns, r.plan.rest_ns);
+    const double rest = lacks * refill_pace(r);
     return rest >= kLeastRest ? rest : 0.0;
 }
 

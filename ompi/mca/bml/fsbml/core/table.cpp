@@ -20,7 +20,7 @@ namespace
 
 constexpr std::uint32_t kTableMagic = 0x54425346; // "FSBT"
 constexpr std::uint32_t kHelloMagic = 0x48425346; // "FSBH"
-constexpr std::uint16_t kTableVersion = 3;
+constexpr std::uint16_t kTableVersion = 4;
 constexpr std::uint16_t kHelloVersion = 3; // goes with that of packets (bml_fsbml.h)
 
 constexpr std::size_t text_max(std::size_t array) noexcept
@@ -80,7 +80,7 @@ std::size_t table_packed_max() noexcept
 {
     constexpr std::size_t fit = 1 + (2 * kMemberCount + 3) * 8 + 4 + text_max(FSBML_REASON_MAX);
     return wire::kHeader + std::size_t{3} * 4 + 8 + text_max(FSBML_REASON_MAX)
-           + FSBML_MAX_RAILS * (2 * text_max(FSBML_NAME_MAX) + fit);
+           + FSBML_MAX_RAILS * (2 * text_max(FSBML_NAME_MAX) + std::size_t{2} * 4 + fit);
 }
 
 long table_pack(const fsbml_table_t &t, void *buf, std::size_t len) noexcept
@@ -101,6 +101,8 @@ long table_pack(const fsbml_table_t &t, void *buf, std::size_t len) noexcept
         }
         w.put_text(t.rail[i].key);
         w.put_text(t.rail[i].name);
+        w.put(t.rail[i].pair[0], 4);
+        w.put(t.rail[i].pair[1], 4);
         put_fit(w, t.rail[i].fit);
     }
     return w.end();
@@ -125,6 +127,8 @@ int table_unpack(fsbml_table_t &t, const void *buf, std::size_t len) noexcept
     for (std::uint32_t i = 0; i < got.n_rails && r.good(); ++i) {
         r.get_text(got.rail[i].key);
         r.get_text(got.rail[i].name);
+        got.rail[i].pair[0] = r.get_u32();
+        got.rail[i].pair[1] = r.get_u32();
         get_fit(r, got.rail[i].fit);
     }
     if (!r.good() || !r.at_end()) {
