@@ -12,27 +12,32 @@
 namespace fsbml::sim
 {
 
-// A fragment's way, for those who check or draw it.
+// A time of what does not happen.
+constexpr Time kNever = -1;
+
+// A fragment's way, for those who check or draw it; what a dead rail swallows has no arrival.
 struct Passage {
     std::uint32_t from = 0, to = 0, rail = 0;
     std::uint64_t message = 0, bytes = 0;
     Time given = 0;            // to the rail
-    Time begins = 0, ends = 0; // on the sender's NIC
+    Time begins = 0, ends = 0; // on the sender's NIC, the last time if it was sent again
     Time arrives = 0;          // at the receiver's NIC, whole
     Time received = 0;         // o_r is over
 };
 
 struct RailOutcome {
-    std::uint64_t messages = 0, bytes = 0, retransmitted = 0;
-    Time busy = 0; // of all NICs together
+    std::uint64_t messages = 0, bytes = 0; // fragments that arrived
+    std::uint64_t retransmitted = 0;
+    Time busy = 0; // of all NICs together, by sending
 };
 
 struct Outcome {
     Time makespan = 0;      // the last message is received, the last process done
-    std::vector<Time> done; // by rank
+    std::vector<Time> done; // by rank; kNever: it waits for what was lost
     std::vector<RailOutcome> rails;
-    std::uint64_t decisions = 0, sent = 0, received = 0, undelivered = 0;
-    std::vector<Passage> passages; // only if asked for
+    std::uint64_t decisions = 0;                           // fragments
+    std::uint64_t sent = 0, received = 0, undelivered = 0; // messages
+    std::vector<Passage> passages;                         // only if asked for
 };
 
 struct Simulation {
@@ -43,6 +48,8 @@ struct Simulation {
     bool keep_passages = false;
 };
 
+// Messages between ranks of one node go by no rail: they are there at once, and cost nothing.
+//
 // Deterministic for a seed. Throws std::invalid_argument for a cluster or a workload that makes no sense (a
 // peer that does not exist, no rail between two nodes, nonsensical parameters), std::runtime_error for one
 // that never ends (a receive without a send), naming the rank.
