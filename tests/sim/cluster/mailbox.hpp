@@ -1,0 +1,54 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Messages on their way, and those that wait for a receive: in the order of sending from each sender.
+#ifndef FSBML_TESTS_SIM_CLUSTER_MAILBOX_HPP
+#define FSBML_TESTS_SIM_CLUSTER_MAILBOX_HPP
+
+#include "pool.hpp"
+#include "workload.hpp"
+
+#include <unordered_map>
+
+namespace fsbml::sim::engine
+{
+
+struct Message {
+    std::uint32_t next = kNone; // of the same sender to the same receiver
+    std::uint32_t to = 0, channel = 0;
+    std::uint32_t missing = 0;                              // fragments
+    std::uint32_t ready_before = kNone, ready_next = kNone; // in the receiver's list
+    std::uint64_t number = 0;                               // in the order of sending of all
+};
+
+class Mailbox
+{
+public:
+    explicit Mailbox(std::size_t ranks) : ready_(ranks) {}
+
+    // A message of so many fragments is sent; one of none is there at once.
+    std::uint32_t open(std::uint32_t from, std::uint32_t to, std::uint32_t fragments);
+    // A fragment has been taken in. True if it was the message's last one.
+    bool fragment(std::uint32_t message);
+    // A receive: takes the next message from that peer, or from anybody, if it is whole.
+    bool receive(std::uint32_t rank, std::uint32_t peer);
+
+    const Message &operator[](std::uint32_t message) { return messages_[message]; }
+    std::uint64_t sent() const { return sent_; }
+    std::uint64_t taken_in() const { return taken_in_; }
+
+private:
+    void make_ready(std::uint32_t message); // the next of its sender to be received, and whole
+    void take(std::uint32_t message);
+
+    Pool<Message> messages_;
+    std::unordered_map<std::uint64_t, std::uint32_t> channel_of_; // by sender and receiver
+    std::vector<List> channels_;                                  // what has not been received
+    std::vector<List> ready_;                                     // by receiver, in the order of getting so
+    std::uint64_t sent_ = 0, taken_in_ = 0;
+};
+
+} // namespace fsbml::sim::engine
+
+#endif

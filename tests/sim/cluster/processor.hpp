@@ -1,0 +1,64 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The processes: what each of them does with its one processor.
+//
+// A fragment costs its sender o_s(s), on whatever rail, before it is in the NIC's queue; only then the next
+// one is decided on. A process takes in what has arrived, each fragment for o_r(s) and in the order of
+// arrival, while it waits (for a message, for a time, or at its end); while it computes or sends, it does
+// not.
+#ifndef FSBML_TESTS_SIM_CLUSTER_PROCESSOR_HPP
+#define FSBML_TESTS_SIM_CLUSTER_PROCESSOR_HPP
+
+#include "mailbox.hpp"
+#include "network.hpp"
+
+namespace fsbml::sim::engine
+{
+
+class Processors final : Listener
+{
+public:
+    explicit Processors(const Simulation &simulation);
+    Outcome run();
+
+private:
+    enum class Doing : std::uint8_t { nothing, sending, taking_in, computing };
+    struct Process {
+        std::uint32_t next_op = 0, next_piece = 0;
+        std::uint32_t message = kNone, fragment = kNone; // that it sends, or takes in
+        Doing doing = Doing::nothing;
+        bool alarm_set = false;
+        List arrived;
+        std::vector<Rule::Piece> pieces; // of the message that it sends
+        std::unique_ptr<Rule> rule;      // of those that send
+    };
+
+    void on_sent(std::uint32_t fragment) override;
+    void on_arrival(std::uint32_t fragment) override;
+    void on_loss(std::uint32_t fragment) override;
+
+    void make_rules();
+    void finish(std::uint32_t rank);
+    void go_on(std::uint32_t rank);
+    bool begin(std::uint32_t rank, const Op &op);
+    bool begin_send(std::uint32_t rank, const Op &op);
+    void send_piece(std::uint32_t rank, const Op &op);
+    void take_in(std::uint32_t rank);
+    void occupy(std::uint32_t rank, Doing with, Time time);
+    void check_stuck();
+    Situation situation(std::uint32_t rank, std::uint32_t peer, std::uint64_t bytes, Time when) const;
+
+    const Simulation &job_;
+    EventQueue events_;
+    Pool<Fragment> fragments_;
+    Network network_;
+    Mailbox mailbox_;
+    std::vector<Process> processes_;
+    Outcome outcome_;
+};
+
+} // namespace fsbml::sim::engine
+
+#endif
