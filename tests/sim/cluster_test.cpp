@@ -115,6 +115,8 @@ TEST(Cluster, ABurstPassesAtOnce)
     ops.push_back(until(us(100)));
     ops.push_back(send(1, 1001));
     const Outcome o = run(cluster_of({p}), {ops, {}});
+    EXPECT_EQ(begins(o), (Times{us(2), us(4), us(6), us(8), us(10), us(102)}));
+    EXPECT_EQ(o.passages[4].ends, us(12)); // as it took 2 x 3 us of a bucket that was filled by one until 10
     EXPECT_EQ(arrivals(o), (Times{us(12), us(14), us(16), us(18), us(21), us(112)}));
     for (std::size_t n = 1; n <= 5; ++n) {
         const double ns = predict_arrival(p, static_cast<double>(n), 0, 1001) - p.o_r_ns;
@@ -207,6 +209,21 @@ TEST(Cluster, BottlenecksAreBetweenTheirSides)
     const std::vector<std::vector<Op>> shared{{send(2, 1001)}, {send(3, 1001)}, {}, {}};
     c.bottlenecks.pop_back();
     EXPECT_EQ(arrivals(run(c, shared)), (Times{us(16.004), us(20.008)}));
+}
+
+// What the second of two links loses goes over both again, once it is known to be lost.
+TEST(Cluster, WhatIsSentAgainGoesAllTheWay)
+{
+    Cluster c = cluster_of({kRail}, 3);
+    c.bottlenecks.push_back({0, {0}, 10.0, 0, 0});           // 10.01 us each
+    c.bottlenecks.push_back({0, {0, 1}, 40.0, 1100, us(1)}); // full until 42.04: lost at 12.01, 22.02, 32.03
+    const Outcome o = run(c, {{send(2, 1001), send(2, 1001)}, {}, {}});
+    EXPECT_EQ(begins(o), (Times{us(2), us(33.03)}));
+    EXPECT_EQ(arrivals(o)[0], us(52.04));
+    EXPECT_EQ(arrivals(o)[1], us(92.08));
+    EXPECT_EQ(o.rails[0].retransmitted, 3U);
+    c.bottlenecks = {{0, {0}, 1.0, 0, 0}}; // faster than the NIC: nobody notices
+    EXPECT_EQ(arrivals(run(c, {{send(2, 1001)}, {}, {}})), (Times{us(14)}));
 }
 
 TEST(Cluster, MessagesAreReceivedInTheOrderOfSending)

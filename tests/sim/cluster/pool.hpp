@@ -6,6 +6,7 @@
 #ifndef FSBML_TESTS_SIM_CLUSTER_POOL_HPP
 #define FSBML_TESTS_SIM_CLUSTER_POOL_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -26,25 +27,30 @@ public:
             const auto first = static_cast<std::uint32_t>(chunks_.size() * kChunk);
             chunks_.push_back(std::make_unique<T[]>(kChunk));
             for (std::uint32_t i = kChunk; i-- > 0;) {
-                give_back(first + i);
+                (*this)[first + i].next = free_;
+                free_ = first + i;
             }
         }
         const std::uint32_t id = free_;
         free_ = (*this)[id].next;
         (*this)[id] = T{};
+        ++used_;
         return id;
     }
     void give_back(std::uint32_t id)
     {
         (*this)[id].next = free_;
         free_ = id;
+        --used_;
     }
+    std::size_t used() const { return used_; }
     T &operator[](std::uint32_t id) { return chunks_[id / kChunk][id % kChunk]; }
 
 private:
     static constexpr std::uint32_t kChunk = 1024;
     std::vector<std::unique_ptr<T[]>> chunks_;
     std::uint32_t free_ = kNone;
+    std::size_t used_ = 0;
 };
 
 // First in, first out; each thing is in one list at most.

@@ -281,6 +281,9 @@ void Processors::check_stuck()
     if (outcome_.undelivered > 0) {
         return;
     }
+    if (0 != fragments_.used()) {
+        throw std::logic_error("the simulator has kept fragments that were received");
+    }
     for (std::uint32_t rank = 0; rank < processes_.size(); ++rank) {
         const std::vector<Op> &ops = job_.workload->process[rank];
         const std::uint32_t at = processes_[rank].next_op;
