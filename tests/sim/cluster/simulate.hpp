@@ -52,7 +52,8 @@ struct Simulation {
 //
 // Deterministic for a seed. Throws std::invalid_argument for a cluster or a workload that makes no sense (a
 // peer that does not exist, no rail between two nodes, nonsensical parameters), std::runtime_error for one
-// that never ends (a receive without a send), naming the rank.
+// that never ends although nothing was lost (a receive without a send), naming the rank, and std::logic_error
+// for a rule that cuts a message into another, or chooses a rail that does not join the two.
 Outcome simulate(const Simulation &simulation);
 
 } // namespace fsbml::sim
