@@ -1,0 +1,31 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Workloads compared.
+#ifndef FSBML_TESTS_SIM_WORKLOADS_HPP
+#define FSBML_TESTS_SIM_WORKLOADS_HPP
+
+#include "cluster/workload.hpp"
+
+#include <algorithm>
+
+namespace fsbml::sim
+{
+
+// Field by field, not by text: what a writer loses must show.
+inline bool same(const Workload &a, const Workload &b)
+{
+    const auto equal = [](const Op &x, const Op &y) {
+        return x.kind == y.kind && x.peer == y.peer && x.bytes == y.bytes && x.time == y.time;
+    };
+    return a.name == b.name
+           && std::equal(a.process.begin(), a.process.end(), b.process.begin(), b.process.end(),
+                         [&](const std::vector<Op> &x, const std::vector<Op> &y) {
+                             return std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);
+                         });
+}
+
+} // namespace fsbml::sim
+
+#endif
