@@ -2,13 +2,15 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Workloads compared.
+// Workloads compared, and as text.
 #ifndef FSBML_TESTS_SIM_WORKLOADS_HPP
 #define FSBML_TESTS_SIM_WORKLOADS_HPP
 
-#include "cluster/workload.hpp"
+#include "cluster/trace.hpp"
 
 #include <algorithm>
+#include <sstream>
+#include <string>
 
 namespace fsbml::sim
 {
@@ -24,6 +26,19 @@ inline bool same(const Workload &a, const Workload &b)
                          [&](const std::vector<Op> &x, const std::vector<Op> &y) {
                              return std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);
                          });
+}
+
+inline std::string text_of(const Workload &w)
+{
+    std::ostringstream out;
+    write_trace(out, w);
+    return out.str();
+}
+
+inline Workload workload_of(const std::string &text)
+{
+    std::istringstream in(text);
+    return read_trace(in);
 }
 
 } // namespace fsbml::sim
