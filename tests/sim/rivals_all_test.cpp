@@ -98,7 +98,7 @@ TEST(Rivals, HaveNamesAndSources)
         EXPECT_GT(std::string(maker->source()).size(), 10U) << maker->name();
         EXPECT_EQ(rival(maker->name()), maker);
     }
-    EXPECT_EQ(names.size(), 14U);
+    EXPECT_EQ(names.size(), 17U);
     EXPECT_EQ(rival("nobody"), nullptr);
 }
 

@@ -106,7 +106,8 @@ const std::vector<RuleMaker *> &rivals()
 {
     static const std::vector<RuleMaker *> all = [] {
         std::vector<RuleMaker *> makers;
-        for (const auto add : {add_turns, add_ob1, add_ucx, add_mvapich, add_mptcp, add_ecf, add_tent}) {
+        for (const auto add :
+             {add_turns, add_ob1, add_ucx, add_mvapich, add_mptcp, add_ecf, add_tent, add_vft}) {
             add(makers);
         }
         return makers;

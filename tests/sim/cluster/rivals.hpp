@@ -18,6 +18,10 @@ const std::vector<RuleMaker *> &rivals();
 // By name; null if there is none.
 RuleMaker *rival(const std::string &name);
 
+// FSBML's formula as a whole, in floating point: what the ablations among the rivals leave parts out of. It
+// is no rival: it checks the component's integers.
+RuleMaker &formula();
+
 // Where a rule does not say itself how a long message is cut, it is cut as the component does: by
 // fsbml_quantum of all rails that reach the peer, with the loss, the least and the most that the component
 // gives it over tcp.
