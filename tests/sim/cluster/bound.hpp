@@ -12,9 +12,10 @@ namespace fsbml::sim
 {
 
 struct BoundOptions {
-    // No fragment is smaller, unless the message is: 1 for any rule; what a rule's quantum is, for that rule;
-    // kWhole if messages are not cut at all.
+    // No fragment but a message's last one is smaller: 1 for any rule; what a rule's quantum is, for that
+    // rule; kWhole if messages are not cut at all.
     std::uint64_t least_fragment = 1;
+    std::uint64_t whole_up_to = 0; // messages of no more bytes are not cut: an eager limit
 };
 
 constexpr std::uint64_t kWhole = ~std::uint64_t{0};

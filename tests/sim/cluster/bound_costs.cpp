@@ -53,9 +53,9 @@ Ps whole_ps(double ns)
 
 } // namespace
 
-Costs::Costs(const Cluster &cluster, const BoundOptions &options) : least_(options.least_fragment)
+Costs::Costs(const Cluster &cluster, const BoundOptions &options) : options_(options)
 {
-    if (least_ == 0) {
+    if (options.least_fragment == 0) {
         throw std::invalid_argument("bound: a fragment has a byte at least");
     }
     for (const RailSpec &spec : cluster.rails) {
@@ -76,9 +76,8 @@ void Costs::fill_in(Kind &kind) const
 {
     const std::size_t n = rails_.size();
     const std::uint64_t size = std::max<std::uint64_t>(kind.bytes, 1);
-    const std::uint64_t piece = std::min(least_, size);
-    kind.cut = piece <= size / 2;
-    const std::uint64_t smallest = kind.cut ? piece : size;
+    const std::uint64_t piece = size <= options_.whole_up_to ? size : std::min(options_.least_fragment, size);
+    kind.cut = piece < size;
     const auto s = static_cast<double>(size);
     for (std::vector<Ps> *v :
          {&kind.gap, &kind.out, &kind.in, &kind.first_out, &kind.first_in, &kind.first_gap}) {
@@ -91,16 +90,16 @@ void Costs::fill_in(Kind &kind) const
         }
         const fsbml_loggp_t &p = real_[r];
         kind.gap[r] = kind.out[r] = kind.in[r] = std::numeric_limits<Ps>::infinity();
-        const double ends[] = {static_cast<double>(smallest), s, p.break_bytes - 1, p.break_bytes};
+        const double ends[] = {static_cast<double>(piece), s, p.break_bytes - 1, p.break_bytes};
         for (const double x : ends) {
-            if (x < static_cast<double>(smallest) || x > s) {
+            if (x < static_cast<double>(piece) || x > s) {
                 continue;
             }
             kind.gap[r] = std::min(kind.gap[r], whole_ps(gap_of(p, x) * s / x));
             kind.out[r] = std::min(kind.out[r], whole_ps((p.o_s_ns + p.O_s_ns_per_byte * (x - 1)) * s / x));
             kind.in[r] = std::min(kind.in[r], whole_ps((p.o_r_ns + p.O_r_ns_per_byte * (x - 1)) * s / x));
         }
-        const double first = static_cast<double>(smallest) - 1;
+        const double first = kind.cut ? 0.0 : s - 1; // or last, which may be a rest
         kind.first_out[r] = whole_ps(p.o_s_ns + p.O_s_ns_per_byte * first);
         kind.first_in[r] = whole_ps(p.o_r_ns + p.O_r_ns_per_byte * first);
         // Above a break a gap may be smaller than just below it.
@@ -123,7 +122,7 @@ std::uint32_t Costs::kind(std::uint64_t bytes, std::uint32_t rails)
         kinds_.back().rails = rails;
         fill_in(kinds_.back());
         if (rails != 0) {
-            kinds_.back().idle = Fill(*this).time({{at->second, 1.0}}, true, true);
+            kinds_.back().idle = Fill(*this).time({{at->second, 1.0}}, {true, true, false});
         }
     }
     return at->second;

@@ -26,7 +26,7 @@ struct Kind {
     std::uint32_t rails = 0; // none: within a node, where it costs nothing
     bool cut = false;        // it may be
     std::vector<Ps> gap, out, in;
-    std::vector<Ps> first_out, first_in, first_gap; // of the smallest piece
+    std::vector<Ps> first_out, first_in, first_gap; // of the smallest piece there may be
     Ps least_out = 0;                               // of all rails
     Ps least_in = 0;
     Ps idle = 0; // from the begin of the first o_s to the end of the last o_r, all to itself
@@ -55,7 +55,7 @@ private:
 
     std::vector<fsbml_loggp_t> real_; // at the best factor
     std::vector<RailCosts> rails_;
-    std::uint64_t least_;
+    BoundOptions options_;
     std::vector<Kind> kinds_;
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> index_;
 };

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <queue>
 #include <string>
 
 namespace fsbml::sim::bound
@@ -42,7 +44,7 @@ struct Prices {
 class Program
 {
 public:
-    Program(const Costs &costs, const std::vector<Part> &parts, bool one_sender, bool one_receiver);
+    Program(const Costs &costs, const std::vector<Part> &parts, const Common &common);
     Ps solve() const;
 
 private:
@@ -52,14 +54,14 @@ private:
 
     const Costs &costs_;
     const std::vector<Part> &parts_;
-    const bool sender_, receiver_;
+    const Common common_;
     std::vector<UsedRail> rails_; // by `least`
     Ps out_offset_ = kNever, in_offset_ = kNever;
     std::vector<Blend> blends_;
 };
 
-Program::Program(const Costs &costs, const std::vector<Part> &parts, bool one_sender, bool one_receiver)
-    : costs_(costs), parts_(parts), sender_(one_sender), receiver_(one_receiver)
+Program::Program(const Costs &costs, const std::vector<Part> &parts, const Common &common)
+    : costs_(costs), parts_(parts), common_(common)
 {
     for (std::size_t r = 0; r < costs.rails(); ++r) {
         Ps out = kNever, in = kNever, gap = kNever;
@@ -74,7 +76,8 @@ Program::Program(const Costs &costs, const std::vector<Part> &parts, bool one_se
         if (std::isfinite(out)) {
             const RailCosts &c = costs.rail(r);
             const Ps after_first = c.latency + std::max(0.0, gap - c.gap1 - c.burst);
-            rails_.push_back({r, out + after_first + in, out + c.latency + in - c.gap1 - c.burst});
+            const Ps way = common.both_ways ? 0 : c.latency;
+            rails_.push_back({r, out + after_first + in, out + way + in - c.gap1 - c.burst});
             out_offset_ = std::min(out_offset_, after_first + in);
             in_offset_ = std::min(in_offset_, out + after_first);
         }
@@ -144,8 +147,8 @@ Prices Program::propose(std::size_t prefix) const
         const Blend &b = blends_[i];
         const std::size_t r = rails_[j].rail;
         program.a(j, v) = b.gap[r] / scale;
-        program.a(processors, v) = sender_ ? b.out[r] / scale : 0.0;
-        program.a(processors + 1, v) = receiver_ ? b.in[r] / scale : 0.0;
+        program.a(processors, v) = common_.sender ? b.out[r] / scale : 0.0;
+        program.a(processors + 1, v) = common_.receiver ? b.in[r] / scale : 0.0;
         program.a(classes + i, v) = -1.0;
         // A little for what none is, so that pivots do not go round in circles.
         program.c(v) = 1e-8 * (b.gap[r] + b.out[r] + b.in[r]) / scale / static_cast<double>(shares.size());
@@ -166,8 +169,8 @@ Prices Program::propose(std::size_t prefix) const
     const std::vector<double> y = program.prices();
     Prices w;
     w.rail.assign(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(prefix));
-    w.out = sender_ ? y[processors] : 0.0;
-    w.in = receiver_ ? y[processors + 1] : 0.0;
+    w.out = common_.sender ? y[processors] : 0.0;
+    w.in = common_.receiver ? y[processors + 1] : 0.0;
     return w;
 }
 
@@ -219,41 +222,59 @@ Ps Program::solve() const
 
 } // namespace
 
-Ps Fill::time(const std::vector<Part> &parts, bool one_sender, bool one_receiver) const
+// The j-th on a rail is there once that has been busy for j gaps: count these times from the least one on.
+Ps Fill::alike(const Part &part) const
+{
+    const Kind &k = costs_[part.kind];
+    using Next = std::pair<Ps, std::size_t>;
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+    std::vector<double> taken(costs_.rails(), 0);
+    const auto then = [&](std::size_t r) {
+        const RailCosts &c = costs_.rail(r);
+        const Ps gaps = (taken[r] + 1) * k.gap[r] - c.gap1 - c.burst;
+        return k.out[r] + c.latency + std::max(0.0, gaps) + k.in[r];
+    };
+    for (std::size_t r = 0; r < costs_.rails(); ++r) {
+        if ((k.rails >> r & 1U) != 0) {
+            next.push({then(r), r});
+        }
+    }
+    for (double left = part.count; left > 1; --left) {
+        const std::size_t r = next.top().second;
+        next.pop();
+        ++taken[r];
+        next.push({then(r), r});
+    }
+    return next.top().first;
+}
+
+Ps Fill::time(const std::vector<Part> &parts, const Common &common) const
 {
     if (parts.empty()) {
         return 0;
     }
-    // A message that is not cut takes one rail, whole.
-    const Kind &only = costs_[parts.front().kind];
-    if (parts.size() == 1 && parts.front().count == 1 && !only.cut) {
-        Ps best = kNever;
-        for (std::size_t r = 0; r < costs_.rails(); ++r) {
-            if ((only.rails >> r & 1U) != 0) {
-                const RailCosts &c = costs_.rail(r);
-                best = std::min(best, only.out[r] + c.latency + std::max(0.0, only.gap[r] - c.gap1 - c.burst)
-                                          + only.in[r]);
-            }
-        }
-        return best;
+    if (parts.size() == 1 && parts.front().count == 1 && !costs_[parts.front().kind].cut) {
+        return alike(parts.front());
     }
-    Ps T = Program(costs_, parts, one_sender, one_receiver).solve();
+    Ps T = Program(costs_, parts, common).solve();
     for (const Part &p : parts) {
         T = std::max(T, costs_[p.kind].idle);
     }
-    return T;
+    const bool countable = parts.size() == 1 && !costs_[parts.front().kind].cut && !common.both_ways;
+    return countable ? std::max(T, alike(parts.front())) : T;
 }
 
-Ps Fill::cached(const std::vector<Part> &parts, bool one_sender, bool one_receiver)
+Ps Fill::cached(const std::vector<Part> &parts, const Common &common)
 {
-    std::string key(1, static_cast<char>((one_sender ? 1 : 0) + (one_receiver ? 2 : 0)));
+    std::string key(1, static_cast<char>((common.sender ? 1 : 0) + (common.receiver ? 2 : 0)
+                                         + (common.both_ways ? 4 : 0)));
     for (const Part &p : parts) {
         key.append(reinterpret_cast<const char *>(&p.kind), sizeof p.kind);
         key.append(reinterpret_cast<const char *>(&p.count), sizeof p.count);
     }
     const auto [at, fresh] = known_.try_emplace(std::move(key), 0.0);
     if (fresh) {
-        at->second = time(parts, one_sender, one_receiver);
+        at->second = time(parts, common);
     }
     return at->second;
 }

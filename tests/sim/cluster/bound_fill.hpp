@@ -19,27 +19,36 @@ struct Part {
     double count = 0;
 };
 
+// What messages have in common, beside the NICs.
+struct Common {
+    bool sender = false, receiver = false; // a process
+    bool both_ways = false;                // some are sent and some received by the NICs that they share
+};
+
 // Messages that share a node's NICs, be it the senders' or the receivers' node, and none of which begins
 // before time 0. T, the least time by which the last can be delivered, is that of a linear program: shares of
 // the messages on rails, with
 //   on each rail r in use    sum of gaps <= T - (o_s + L - gap(1) + o_r) + burst,  T >= o_s + L + o_r
+//     (without L if both ways: one that is sent may be the first, and one that is received the last)
 //   on a single sender       sum of o_s  <= T - least (L + o_r)
 //   on a single receiver     sum of o_r  <= T - least (o_s + L)
 // The program only proposes: for whatever prices w >= 0 of these resources, T is at least what
 //   sum over messages of the least price on a rail <= sum over resources of w * (their time)
 // demands (weak duality), and that alone is what is returned. Rails are taken in the order of their least T:
-// one that T does not reach is of no use.
+// one that T does not reach is of no use. Messages of one kind that are not cut are counted besides.
 class Fill
 {
 public:
     explicit Fill(const Costs &costs) : costs_(costs) {}
 
     // Parts sorted by kind, each kind once.
-    Ps time(const std::vector<Part> &parts, bool one_sender, bool one_receiver) const;
+    Ps time(const std::vector<Part> &parts, const Common &common) const;
     // The same, remembered.
-    Ps cached(const std::vector<Part> &parts, bool one_sender, bool one_receiver);
+    Ps cached(const std::vector<Part> &parts, const Common &common);
 
 private:
+    Ps alike(const Part &part) const;
+
     const Costs &costs_;
     std::unordered_map<std::string, Ps> known_;
 };

@@ -39,12 +39,15 @@ Ps nic_load(const Cluster &cluster, const Graph &graph, const Costs &costs, cons
         out[graph.node(graph.messages[m].from)].push_back(m);
         in[graph.node(graph.messages[m].to)].push_back(m);
     }
-    const std::size_t cuts = graph.messages.size() <= 20000 ? 8 : graph.messages.size() <= 200000 ? 4 : 2;
+    const std::size_t cuts = graph.messages.size() <= 2000     ? 16
+                             : graph.messages.size() <= 20000  ? 8
+                             : graph.messages.size() <= 200000 ? 4
+                                                               : 2;
     const bool one_rank = graph.process.size() <= graph.nodes;
     Fill fill(costs);
     Tally tally(costs.kinds());
     Ps best = 0;
-    const auto consider = [&](const std::vector<std::uint32_t> &messages, bool sender, bool receiver) {
+    const auto consider = [&](const std::vector<std::uint32_t> &messages, const Common &common) {
         std::vector<Ps> head, tail;
         for (const std::uint32_t m : messages) {
             head.push_back(heads[m]);
@@ -59,18 +62,17 @@ Ps nic_load(const Cluster &cluster, const Graph &graph, const Costs &costs, cons
                     }
                 }
                 if (tally.messages() > 0) {
-                    best = std::max(best, from + fill.cached(tally.parts(), sender, receiver) + rest);
+                    best = std::max(best, from + fill.cached(tally.parts(), common) + rest);
                 }
             }
         }
     };
     for (std::uint32_t n = 0; n < graph.nodes; ++n) {
-        if (cluster.full_duplex) {
-            consider(out[n], one_rank, false);
-            consider(in[n], false, one_rank);
-        } else {
+        consider(out[n], {one_rank, false, false});
+        consider(in[n], {false, one_rank, false});
+        if (!cluster.full_duplex) {
             out[n].insert(out[n].end(), in[n].begin(), in[n].end());
-            consider(out[n], false, false);
+            consider(out[n], {false, false, true});
         }
     }
     return best;

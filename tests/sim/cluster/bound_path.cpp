@@ -18,6 +18,7 @@ namespace
 {
 
 constexpr Ps kUnknown = -1;
+constexpr std::size_t kCuts = 16;  // of a run, by when its messages begin
 constexpr std::size_t kLook = 512; // messages that groups look back, beside those of the run
 
 struct Process {
@@ -46,14 +47,15 @@ private:
     void receive(Process &a, std::uint32_t message);
     void synchronise(Process &a);
     void received_by(Process &a, std::size_t look);
+    void received_late(Process &a);
     void received_from(Process &a, std::size_t look);
     void answered(Process &a, std::size_t look);
     void worked(Process &a);
     bool local(const Message &m) const { return costs_[m.kind].rails == 0; }
     Ps arrival(std::uint32_t m) const { return result_.start[m] + costs_[graph_.messages[m].kind].idle; }
-    void raise(Process &a, Ps from, bool one_sender, bool one_receiver, Ps tail = 0)
+    void raise(Process &a, Ps from, const Common &common, Ps tail = 0)
     {
-        a.clock = std::max(a.clock, from + fill_.cached(tally_.parts(), one_sender, one_receiver) + tail);
+        a.clock = std::max(a.clock, from + fill_.cached(tally_.parts(), common) + tail);
     }
 
     const Graph &graph_;
@@ -191,6 +193,7 @@ void Pass::synchronise(Process &a)
     a.receiving = false;
     const std::size_t look = kLook + 2 * (a.taken.size() - a.runs.back());
     received_by(a, look);
+    received_late(a);
     received_from(a, look);
     answered(a, look);
     worked(a);
@@ -224,8 +227,30 @@ void Pass::received_by(Process &a, std::size_t look)
         if (back == runs) {
             runs *= 2;
             if (tally_.messages() > 1 && !one_sender) { // else received_from() knows better
-                raise(a, from, false, true);
+                raise(a, from, {false, true, false});
             }
+        }
+    }
+}
+
+// Of those from all senders, those alone that begin late.
+void Pass::received_late(Process &a)
+{
+    std::vector<std::pair<Ps, std::uint32_t>> late; // start, kind
+    for (std::size_t i = a.runs.back(); i < a.taken.size(); ++i) {
+        const Message &m = graph_.messages[a.taken[i]];
+        if (!local(m)) {
+            late.emplace_back(result_.start[a.taken[i]], m.kind);
+        }
+    }
+    std::sort(late.begin(), late.end(), std::greater<>());
+    tally_.clear();
+    for (std::size_t i = 0; i + 1 < late.size(); ++i) {
+        tally_.add(late[i].second);
+        const std::size_t early = late.size() - i - 1;
+        const bool cut = late.size() <= kCuts || (early & (early - 1)) == 0;
+        if (i > 0 && cut && late[i].first > late[i + 1].first) {
+            raise(a, late[i].first, {false, true, false});
         }
     }
 }
@@ -257,7 +282,7 @@ void Pass::received_from(Process &a, std::size_t look)
             if (first && (++changes == next || it.before == kNone)) {
                 next = changes == next ? 2 * next : next;
                 if (tally_.messages() > 1) {
-                    raise(a, result_.start[m], true, true);
+                    raise(a, result_.start[m], {true, true, false});
                 }
             }
             m = it.before;
@@ -295,7 +320,7 @@ void Pass::answered(Process &a, std::size_t look)
         if (first && (++changes == next || i == 0)) {
             next = changes == next ? 2 * next : next;
             if (tally_.messages() > 1) {
-                raise(a, from, true, false, tail);
+                raise(a, from, {true, false, false}, tail);
             }
         }
     }

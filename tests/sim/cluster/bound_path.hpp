@@ -23,7 +23,8 @@ struct Earliest {
 // Where a process has received a run of messages and goes on, groups of messages make it later. Each message
 // of a group has been delivered by then, and none began before the first of them could: so the group's equal
 // finish (Fill) lies between these two. Groups are the messages
-//   from all senders, in this run and in the 2, 4, 8, ... last ones: the receiver's NICs;
+//   from all senders, in this run (also the late ones alone) and in the 2, 4, 8, ... last ones: the
+//     receiver's NICs;
 //   from one sender, since a run of its sends began, and 2, 4, 8, ... runs: NICs and both processors;
 //   that the process itself has sent, and whose receivers answer in this run: its NICs, and behind them what
 //   the receiver does between and the answer's way.

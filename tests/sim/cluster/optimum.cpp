@@ -66,7 +66,7 @@ Search::Search(const Cluster &cluster, const Workload &workload, const Evaluate 
 Time Search::bound()
 {
     ++best_.bounded;
-    return bound::bound_of(cluster_, workload_, BoundOptions{kWhole}, allowed_).makespan;
+    return bound::bound_of(cluster_, workload_, {kWhole, 0}, allowed_).makespan;
 }
 
 void Search::branch(std::size_t depth)
