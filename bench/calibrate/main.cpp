@@ -11,7 +11,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <csignal>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -193,18 +192,5 @@ int main(int argc, char **argv)
     if (outcome >= 0) {
         return outcome;
     }
-    catch_signals();
-    try {
-        work(request);
-    } catch (const std::exception &error) {
-        if (interrupted() != 0) {
-            // As a shell expects it of a program that a signal has ended.
-            std::signal(interrupted(), SIG_DFL);
-            std::raise(interrupted());
-        }
-        std::fflush(stdout);
-        fmt::print(stderr, "fsbml: error: calibrate: {}\n", error.what());
-        return 1;
-    }
-    return 0;
+    return ended("calibrate", [&] { work(request); });
 }

@@ -16,6 +16,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include <fmt/format.h>
+
 namespace fsbml::bench
 {
 namespace
@@ -110,6 +112,23 @@ Outcome run(const Launch &launch, const std::function<void()> &meanwhile)
         outcome.end = outcome.status == 0 ? End::success : End::failure;
     }
     return outcome;
+}
+
+int ended(const char *command, const std::function<void()> &work)
+{
+    catch_signals();
+    try {
+        work();
+    } catch (const std::exception &error) {
+        if (interrupted() != 0) {
+            std::signal(interrupted(), SIG_DFL);
+            std::raise(interrupted());
+        }
+        std::fflush(stdout);
+        fmt::print(stderr, "fsbml: error: {}: {}\n", command, error.what());
+        return 1;
+    }
+    return 0;
 }
 
 std::string last_lines(const std::string &file, std::size_t count)

@@ -33,21 +33,6 @@ breaks() {
 # Whatever a benchmark starts is one of its programs, or has its folder on the command line.
 nothing_left() { no_process "$FSBML_BUILD/(bench-[^ ]*/(harness[.]program|onetoone) |demo/)"; }
 
-told() {
-    grep -qE -- "$1" "$scratch/out" && return 0
-    sed 's/^/# /' "$scratch/out" >&9
-    return 1
-}
-
-valid() {
-    /usr/bin/python3 -c 'import json, sys, jsonschema
-jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' "$1" "$FSBML_TOP/docs/bench.schema.json" 2>&1 | tail -n 3 >"$scratch/invalid"
-    [ ! -s "$scratch/invalid" ] || { sed 's/^/# /' "$scratch/invalid" >&9 && return 1; }
-}
-
-# from JSON EXPRESSION: what python makes of the document d.
-from() { /usr/bin/python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
-
 words_are_checked() {
     ok "list" equal "$(fsbml bench --list | awk '{ print $1 }' | paste -sd' ')" "$FSBML_BENCHMARKS core"
     ok "each has a word about it" equal "$(fsbml bench --list | awk 'NF < 4' | wc -l)" 0
@@ -107,7 +92,7 @@ comparison_is_complete() {
     ok "... the rails as measured" told '^  rail1 +tcp:10\.71\.1\.0/24'
     ok "... the outcome" told '^With 4 messages of 4096 bytes, FSBML is '
     ok "... and that two rounds are too few to be sure" told '^2 rounds cannot tell a difference from noise'
-    ok "the JSON document is as its schema says" valid "$json"
+    ok "the JSON document is as its schema says" valid bench "$json"
     ok "... has all arms, the fastest rail next to fsbml" equal "$(from "$json" '" ".join(a["name"] for a in d["arms"])')" \
         "fsbml:thesis r2 rail1 rail0 fsbml"
     ok "... all points" equal "$(from "$json" 'len(d["points"])')" 6
@@ -132,7 +117,7 @@ others_run() {
     ok "... and the two settings by each other" told 'quantum=65536/fsbml +fsbml/sum$'
     ok "... also in JSON" equal "$(from "$json" 'sorted(d["points"][1]["ratios"])')" \
         "['fsbml/best', 'fsbml/ideal', 'fsbml/sum', 'fsbml:bml_fsbml_quantum=65536/fsbml']"
-    ok "... which is valid" valid "$json"
+    ok "... which is valid" valid bench "$json"
     ok "... with the parameter on mpirun's command line" equal \
         "$(from "$json" '[a["options"][-3:] for a in d["arms"] if a["role"] == "policy"]')" "[['--mca', 'bml_fsbml_quantum', '65536']]"
     ok "point to point, with the layer below" bench p2p --rounds 1 --arms fsbml,rail0 -- --operations latency --sizes 64 --max-samples 3
@@ -198,7 +183,7 @@ hosts_of_a_user_serve() {
     ok "a comparison on hosts of a hostfile" on_hosts 10.71.0.0/24,10.71.1.0/24
     ok "... with networks as rails" equal "$(from "$scratch/hosts.json" 'sorted(a["name"] for a in d["arms"])')" \
         "['10.71.0.0/24', '10.71.1.0/24', 'fsbml', 'r2']"
-    ok "... is valid too" valid "$scratch/hosts.json"
+    ok "... is valid too" valid bench "$scratch/hosts.json"
     fsbml cluster down --name "$name" 2>/dev/null
 }
 

@@ -42,26 +42,6 @@ breaks() {
 
 nothing_left() { no_process "$FSBML_BUILD/(bench-[^ ]*/(calibrate[.]program|calibrate_job) |demo/)"; }
 
-told() {
-    grep -qE -- "$1" "$scratch/out" && return 0
-    sed 's/^/# /' "$scratch/out" >&9
-    return 1
-}
-
-# valid JSON [DEFINITION]: the document is as the schema says, or as a definition in it.
-valid() {
-    # shellcheck disable=SC2016
-    /usr/bin/python3 -c 'import json, sys, jsonschema
-schema = json.load(open(sys.argv[2]))
-if len(sys.argv) > 3: schema = {"definitions": schema["definitions"], "$ref": "#/definitions/" + sys.argv[3]}
-jsonschema.validate(json.load(open(sys.argv[1])), schema)' "$1" "$FSBML_TOP/docs/calibrate.schema.json" "${@:2}" 2>&1 |
-        tail -n 3 >"$scratch/invalid"
-    [ ! -s "$scratch/invalid" ] || { sed 's/^/# /' "$scratch/invalid" >&9 && return 1; }
-}
-
-# from JSON EXPRESSION: what python makes of the document d.
-from() { /usr/bin/python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
-
 words_are_checked() {
     ok "help" grep -q -- '--holdout' <(fsbml calibrate --help)
     ok "... also behind other options" test "$(fsbml calibrate --rounds 2 --help)" = "$(fsbml calibrate --help)"
@@ -93,7 +73,7 @@ calibration_is_complete() {
     ok "... and what they cost" told '^rail1 +tcp:10\.71\.1\.0/24 +[0-9.]+ %'
     ok "... and tests" told '^rail1 +[0-9]+ +[0-9.]+ % '
     ok "... and time" told '^A calibration takes [0-9]+ ms of MPI_Init'
-    ok "the document is as its schema says" valid "$json"
+    ok "the document is as its schema says" valid calibrate "$json"
     ok "... of two rails and two reports" equal "$(from "$json" '[r["name"] for r in d["rails"]], len(d["reports"])')" "(['rail0', 'rail1'], 2)"
     ok "... whose rates are about those that were set" equal \
         "$(from "$json" "all(0.7 < d['rails'][i]['parameters']['G_ns_per_byte'][k] / set < 1.4 for i, set in enumerate([83.6, 418.2]) for k in ['median', 'set'])")" True
@@ -139,13 +119,13 @@ jobs_report() {
     ok "a job takes the table" job --mca bml_fsbml_table "$scratch/table" --mca bml_fsbml_report "$scratch/pinned.json"
     ok "... without a word against it" equal "$(grep -c 'cannot be used' "$scratch/err")" 0
     ok "... and reports that nothing was measured" equal "$(from "$scratch/pinned.json" 'd["attempts"], d["rails"][0]["samples"]')" "(0, [])"
-    ok "... which is as the schema says" valid "$scratch/pinned.json" report
+    ok "... which is as the schema says" valid calibrate "$scratch/pinned.json" report
     ok "... of parameters that are the table's" equal "$(from "$scratch/pinned.json" '"%.6g" % d["rails"][1]["parameters"]["G_ns_per_byte"]')" \
         "$(sed -nE 's/^rail [^ ]+ rail1 .* G=([^ ]+) .*/\1/p' "$scratch/table" | awk '{ printf "%.6g", $1 }')"
     ok "a job takes an edited one" job --mca bml_fsbml_table "$scratch/edited" --mca bml_fsbml_report "$scratch/pinned.json"
     ok "... as it is" equal "$(from "$scratch/pinned.json" '[r["parameters"]["G_ns_per_byte"] for r in d["rails"]]')" "[321.5, 321.5]"
     ok "a report of a job that measures" job --mca bml_fsbml_report "$scratch/a/b/measured.json" --mca bml_fsbml_holdout 6
-    ok "... is as the schema says, in a folder of its own" valid "$scratch/a/b/measured.json" report
+    ok "... is as the schema says, in a folder of its own" valid calibrate "$scratch/a/b/measured.json" report
     ok "... and names the nodes" equal "$(from "$scratch/a/b/measured.json" 'd["nodes"], d["ranks"]')" "(['node0', 'node1'], [0, 1])"
     ok "a report that cannot be written does not end the job" heard_job --mca bml_fsbml_report /proc/none/report.json
     ok "... which says so" in_err 'report of the measurement cannot be written.* File: /proc/none/report.json Node: node0 Reason: '
@@ -188,7 +168,7 @@ fails_on_hosts() {
 
 hosts_of_a_user_serve() {
     ok "a calibration on hosts of a hostfile" hosts_measured --hostfile /dev/shm/job/hostfile --rails 10.71.0.0/24,10.71.1.0/24 --json "$scratch/hosts.json"
-    ok "... is as the schema says" valid "$scratch/hosts.json"
+    ok "... is as the schema says" valid calibrate "$scratch/hosts.json"
     ok "... and knows of nothing that was set" equal "$(from "$scratch/hosts.json" '[p for r in d["rails"] for p in r["parameters"].values() if "set" in p]')" "[]"
     ok "... and leaves no report behind" equal "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'fsbml-report.*' -newer "$scratch/table" | wc -l)" 0
     ok "hosts by their names" hosts_measured --host node0,node1 --rails 10.71.0.0/24,10.71.1.0/24

@@ -33,12 +33,6 @@ grid() {
 }
 
 # told PATTERN: the last summary's output has such a line.
-told() {
-    grep -qE -- "$1" "$scratch/out" && return 0
-    sed 's/^/# /' "$scratch/out" >&9
-    return 1
-}
-
 # summarise EXPERIMENT ARMS: of two rails, or of one if ARMS names none.
 summarise() {
     "$harness" --bench "$1" --setting test --rails rail0,rail1 --arms "${2:-rail0,rail1,r2,fsbml}" --bars "$1" --log "$scratch/log" \

@@ -84,3 +84,24 @@ some_process() {
     done
     return 1
 }
+
+# told PATTERN: a line of $scratch/out, which is shown if there is none.
+told() {
+    grep -qE -- "$1" "$scratch/out" && return 0
+    sed 's/^/# /' "$scratch/out" >&9
+    return 1
+}
+
+# valid SCHEMA JSON [DEFINITION]: the document is as docs/SCHEMA.schema.json says, or as a definition in it.
+valid() {
+    # shellcheck disable=SC2016
+    /usr/bin/python3 -c 'import json, sys, jsonschema
+schema = json.load(open(sys.argv[2]))
+if len(sys.argv) > 3: schema = {"definitions": schema["definitions"], "$ref": "#/definitions/" + sys.argv[3]}
+jsonschema.validate(json.load(open(sys.argv[1])), schema)' "$2" "$FSBML_TOP/docs/$1.schema.json" "${@:3}" 2>&1 |
+        tail -n 3 >"$scratch/invalid"
+    [ ! -s "$scratch/invalid" ] || { sed 's/^/# /' "$scratch/invalid" >&9 && return 1; }
+}
+
+# from JSON EXPRESSION: what python makes of the document d.
+from() { /usr/bin/python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
