@@ -38,6 +38,9 @@ constexpr std::uint64_t kStepsMax =
     (std::uint64_t{1} << kGapFraction) - 1; // 32 GiB; larger messages cost the same
 constexpr Ticks kCostMax = Ticks{1} << 61;  // no message costs as much
 constexpr Ticks kTimeMax = ~Ticks{0} - kCostMax - (Ticks{1} << 48) + 1;
+// No rail to a destination is farther than its model by more: 17 s. Keys, which are arrivals less `now`, stay
+// below 2^63.
+constexpr Ticks kFarMax = Ticks{1} << 40;
 
 constexpr Ticks ticks_from_ns(std::uint64_t ns) noexcept
 {
@@ -53,6 +56,13 @@ constexpr std::uint64_t ns_from_ticks(Ticks t) noexcept
 inline Ticks ticks_from_ns(double ns) noexcept
 {
     return static_cast<Ticks>(std::llround(ns * static_cast<double>(kTicksPerNs)));
+}
+
+// What is farther than the model says; not a number is not farther.
+inline Ticks far_ticks(double ns) noexcept
+{
+    constexpr auto most = static_cast<double>(kFarMax / kTicksPerNs);
+    return !(ns > 0.0) ? 0 : ns < most ? ticks_from_ns(ns) : kFarMax;
 }
 
 // ns/byte to Q29.35. The caller has checked the range (loggp.hpp).

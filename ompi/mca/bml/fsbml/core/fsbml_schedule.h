@@ -81,6 +81,17 @@ int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p)
  */
 int fsbml_sched_choose(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails) FSBML_NOEXCEPT;
 
+/** What rails to one destination add to their models' L, at most 17 s each; see fsbml_far_set(). */
+typedef struct fsbml_far_t {
+    uint64_t ticks[FSBML_MAX_RAILS]; /**< in the scheduler's unit */
+} fsbml_far_t;
+
+/** extra_ns[i] is that of rail i. What is less than nothing, or no number, is nothing; what is more than 17 s is 17 s. */
+void fsbml_far_set(fsbml_far_t *far, const double extra_ns[FSBML_MAX_RAILS]) FSBML_NOEXCEPT;
+/** The same choice for such a destination. Policies that ask for no time of arrival (roundrobin, single) ignore `far`. */
+int fsbml_sched_choose_far(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails, const fsbml_far_t *far)
+    FSBML_NOEXCEPT;
+
 /**
  * Accounts a message that has been given to a rail: VFT = max(VFT, now) + max(gap(s), one tick).
  * Lock-free, any thread; no charge is ever lost, but a VFT saturates 13 days ahead of now, in a ledger 68 s.

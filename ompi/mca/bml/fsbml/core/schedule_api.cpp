@@ -72,6 +72,19 @@ int fsbml_sched_choose(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t
     return s->impl.choose(now_ns, bytes, rails);
 }
 
+void fsbml_far_set(fsbml_far_t *far, const double extra_ns[FSBML_MAX_RAILS]) noexcept
+{
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        far->ticks[i] = fsbml::far_ticks(extra_ns[i]);
+    }
+}
+
+int fsbml_sched_choose_far(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails,
+                           const fsbml_far_t *far) noexcept
+{
+    return s->impl.choose(now_ns, bytes, rails, *far);
+}
+
 void fsbml_sched_charge(fsbml_sched_t *s, size_t rail, uint64_t now_ns, size_t bytes) noexcept
 {
     if (rail < s->impl.rails()) {

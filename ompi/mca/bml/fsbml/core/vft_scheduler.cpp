@@ -14,9 +14,11 @@ namespace fsbml
 namespace
 {
 
-// Each policy is one key; the rail with the least key is chosen, of equal ones the lowest index.
+// Each policy is one key; the rail with the least key is chosen, of equal ones the lowest index. With
+// kIsTime, the key has L in it.
 struct ByArrival {
     static constexpr bool kBySize = true;
+    static constexpr bool kIsTime = true;
     static Ticks key(const Rail &r, Ticks vft, Ticks now, Ticks beyond, std::uint64_t steps) noexcept
     {
         return r.delivery(vft, now, beyond, steps);
@@ -24,6 +26,7 @@ struct ByArrival {
 };
 struct ByThesis {
     static constexpr bool kBySize = false;
+    static constexpr bool kIsTime = true;
     static Ticks key(const Rail &r, Ticks vft, Ticks now, Ticks beyond, std::uint64_t /*steps*/) noexcept
     {
         return r.thesis_key(vft, now, beyond);
@@ -33,6 +36,7 @@ struct ByThesis {
 // with different rails alternate, and asking twice before sending does not skip a rail.
 struct ByTurn {
     static constexpr bool kBySize = false;
+    static constexpr bool kIsTime = false;
     static Ticks key(const Rail &r, Ticks /*vft*/, Ticks /*now*/, Ticks /*beyond*/,
                      std::uint64_t /*steps*/) noexcept
     {
@@ -41,11 +45,21 @@ struct ByTurn {
 };
 struct ByBulkCost {
     static constexpr bool kBySize = false;
+    static constexpr bool kIsTime = false;
     static Ticks key(const Rail &r, Ticks /*vft*/, Ticks /*now*/, Ticks /*beyond*/,
                      std::uint64_t /*steps*/) noexcept
     {
         return r.bulk_cost.load(std::memory_order_relaxed);
     }
+};
+
+// What a destination adds to the keys of its rails: mostly nothing, which costs nothing.
+struct AsMeasured {
+    static constexpr Ticks of(std::ptrdiff_t /*rail*/) noexcept { return 0; }
+};
+struct Farther {
+    const std::uint64_t *ticks;
+    Ticks of(std::ptrdiff_t rail) const noexcept { return ticks[rail]; }
 };
 
 constexpr std::uint32_t mask_of(std::size_t n) noexcept
@@ -59,7 +73,7 @@ Scheduler::Scheduler(std::size_t n_rails, fsbml_policy_t policy) noexcept
     : choose_(choose_function(policy)),
       charge_(FSBML_POLICY_ROUNDROBIN == policy ? charge_to<true> : charge_to<false>),
       existing_(mask_of(n_rails)), n_rails_(static_cast<std::uint32_t>(n_rails)),
-      settles_ties_(FSBML_POLICY_ARRIVAL == policy)
+      choose_far_(choose_far_function(policy)), settles_ties_(FSBML_POLICY_ARRIVAL == policy)
 {
 }
 
@@ -96,9 +110,24 @@ Scheduler::Choose Scheduler::choose_function(fsbml_policy_t policy) noexcept
     return choose_by<ByArrival>;
 }
 
-template <class Rule>
+Scheduler::ChooseFar Scheduler::choose_far_function(fsbml_policy_t policy) noexcept
+{
+    switch (policy) {
+    case FSBML_POLICY_THESIS:
+        return choose_far_by<ByThesis>;
+    case FSBML_POLICY_ROUNDROBIN:
+        return choose_far_by<ByTurn>;
+    case FSBML_POLICY_SINGLE:
+        return choose_far_by<ByBulkCost>;
+    case FSBML_POLICY_ARRIVAL:
+        break;
+    }
+    return choose_far_by<ByArrival>;
+}
+
+template <class Rule, class Extra>
 __attribute__((always_inline)) inline int Scheduler::least(Ticks now, std::size_t bytes,
-                                                           std::uint32_t measured) const noexcept
+                                                           std::uint32_t measured, Extra extra) const noexcept
 {
     const Ticks beyond = this->beyond();
     const std::uint64_t steps = byte_steps(bytes);
@@ -108,7 +137,8 @@ __attribute__((always_inline)) inline int Scheduler::least(Ticks now, std::size_
                                  - reinterpret_cast<std::uintptr_t>(rails);
     const auto key_of = [&](const Rail *rail) {
         const auto *slot = reinterpret_cast<const VftSlot *>(reinterpret_cast<std::uintptr_t>(rail) + slots);
-        return Rule::key(*rail, slot->vft.load(std::memory_order_relaxed), now, beyond, steps);
+        return Rule::key(*rail, slot->vft.load(std::memory_order_relaxed), now, beyond, steps)
+               + extra.of(rail - rails);
     };
     const Rail *best = rails;
     Ticks best_key = 0;
@@ -140,9 +170,10 @@ __attribute__((always_inline)) inline int Scheduler::least(Ticks now, std::size_
     return static_cast<int>(best - rails);
 }
 
-template <class Rule>
-int Scheduler::choose_by(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes,
-                         std::uint32_t mask) noexcept
+template <class Rule, class Extra>
+__attribute__((always_inline)) inline int Scheduler::choose_with(const Scheduler &s, std::uint64_t now_ns,
+                                                                 std::size_t bytes, std::uint32_t mask,
+                                                                 Extra extra) noexcept
 {
     // Rails without a model only when no rail has one, and then the first.
     const std::uint32_t measured = mask & s.models_.measured();
@@ -151,17 +182,36 @@ int Scheduler::choose_by(const Scheduler &s, std::uint64_t now_ns, std::size_t b
         return 0 == mask ? -1 : __builtin_ctz(mask);
     }
     const std::uint64_t origin = s.origin_.load(std::memory_order_relaxed);
-    return likely(now_ns > origin) ? s.least<Rule>(ticks_from_ns(now_ns - origin), bytes, measured)
-                                   : choose_before<Rule>(s, now_ns, bytes, measured);
+    return likely(now_ns > origin) ? s.least<Rule>(ticks_from_ns(now_ns - origin), bytes, measured, extra)
+                                   : choose_before<Rule>(s, now_ns, bytes, measured, extra);
+}
+
+template <class Rule>
+int Scheduler::choose_by(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes,
+                         std::uint32_t mask) noexcept
+{
+    return choose_with<Rule>(s, now_ns, bytes, mask, AsMeasured{});
+}
+
+template <class Rule>
+int Scheduler::choose_far_by(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask,
+                             const fsbml_far_t &far) noexcept
+{
+    if constexpr (Rule::kIsTime) {
+        return choose_with<Rule>(s, now_ns, bytes, mask, Farther{far.ticks});
+    } else {
+        static_cast<void>(far);
+        return choose_by<Rule>(s, now_ns, bytes, mask);
+    }
 }
 
 // Out of line, so that what nearly all decisions do calls nothing and has no frame.
-template <class Rule>
+template <class Rule, class Extra>
 __attribute__((noinline, cold)) int Scheduler::choose_before(const Scheduler &s, std::uint64_t now_ns,
-                                                             std::size_t bytes,
-                                                             std::uint32_t measured) noexcept
+                                                             std::size_t bytes, std::uint32_t measured,
+                                                             Extra extra) noexcept
 {
-    return s.least<Rule>(s.clock_before(now_ns), bytes, measured);
+    return s.least<Rule>(s.clock_before(now_ns), bytes, measured, extra);
 }
 
 template <bool kTakeTurns>

@@ -36,6 +36,12 @@ public:
     {
         return choose_(*this, now_ns, bytes, mask);
     }
+    // For a destination some of whose rails are farther than their models say.
+    int choose(std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask,
+               const fsbml_far_t &far) const noexcept
+    {
+        return choose_far_(*this, now_ns, bytes, mask, far);
+    }
     void charge(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept
     {
         charge_(*this, rail, now_ns, bytes);
@@ -53,19 +59,28 @@ public:
     fsbml_rail_counters_t counters(std::size_t rail) const noexcept { return counters_.sum(rail); }
 
 private:
-    // The policy is decided once, at set-up: these two are its functions.
+    // The policy is decided once, at set-up: these are its functions.
     using Choose = int (*)(const Scheduler &, std::uint64_t, std::size_t, std::uint32_t) noexcept;
+    using ChooseFar = int (*)(const Scheduler &, std::uint64_t, std::size_t, std::uint32_t,
+                              const fsbml_far_t &) noexcept;
     using Charge = void (*)(Scheduler &, std::size_t, std::uint64_t, std::size_t) noexcept;
 
     template <class Rule>
     static int choose_by(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes,
                          std::uint32_t mask) noexcept;
     template <class Rule>
+    static int choose_far_by(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask,
+                             const fsbml_far_t &far) noexcept;
+    // Both of them; `extra` says what a destination adds to a rail's key.
+    template <class Rule, class Extra>
+    static int choose_with(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask,
+                           Extra extra) noexcept;
+    template <class Rule, class Extra>
     static int choose_before(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes,
-                             std::uint32_t measured) noexcept;
+                             std::uint32_t measured, Extra extra) noexcept;
     // The measured rail with the least key.
-    template <class Rule>
-    int least(Ticks now, std::size_t bytes, std::uint32_t measured) const noexcept;
+    template <class Rule, class Extra>
+    int least(Ticks now, std::size_t bytes, std::uint32_t measured, Extra extra) const noexcept;
     template <bool kTakeTurns>
     static void charge_to(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept;
     template <bool kTakeTurns>
@@ -74,6 +89,7 @@ private:
     template <bool kTakeTurns>
     void add(std::atomic<Ticks> &vft, std::size_t rail, Ticks now, std::size_t bytes) noexcept;
     static Choose choose_function(fsbml_policy_t policy) noexcept;
+    static ChooseFar choose_far_function(fsbml_policy_t policy) noexcept;
 
     // Ticks since the first `now` that anybody gave: a monotonic clock may itself be years old.
     Ticks clock(std::uint64_t now_ns) const noexcept
@@ -99,6 +115,7 @@ private:
     std::atomic<VftSlot *> vfts_{own_};
     mutable std::atomic<std::uint64_t> origin_{kNoOrigin};
     std::atomic<Ticks> beyond_{kBeyondOwn};
+    const ChooseFar choose_far_;
     const bool settles_ties_;
 
     Models models_;
