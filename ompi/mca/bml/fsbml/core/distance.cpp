@@ -1,0 +1,241 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "distance.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fsbml
+{
+
+namespace
+{
+
+// Who has not answered by then computes; a rail that is not idle by then streams.
+constexpr std::uint64_t kPatienceNs = 200000000;
+// After a round until the next: what disturbed it, or seemed to be a difference, is to be over.
+constexpr std::uint64_t kPauseNs[] = {50000000, 500000000, 5000000000};
+
+// Who has not looked for so long does not know when an answer came.
+constexpr std::uint64_t kAwayNs = 1000000;
+// So many such questions, by those that are wanted on a rail, end a round.
+constexpr std::uint32_t kUnnoticed = 4;
+
+// Two of a kind: as close as this share of the lesser, or kCloseNs.
+constexpr double kClose = 0.2;
+constexpr double kCloseLate = 0.02; // of answers that are late on all rails: the peer may compute
+constexpr double kCloseNs = 20e3;
+// A difference: both, by the one way on the farther of two rails.
+constexpr double kClear = 0.25;
+constexpr double kClearNs = 10e3;
+
+bool close(double time_ns, double least_ns, double share) noexcept
+{
+    return time_ns > 0.0 && time_ns - least_ns <= std::max(share * least_ns, kCloseNs);
+}
+
+} // namespace
+
+Distance::Distance(std::uint32_t rails, const fsbml_distance_rail_t *known, std::uint32_t tries) noexcept
+    : rails_(rails), tries_(tries)
+{
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (has(i)) {
+            rail_[i].way_ns = known[i].way_ns;
+            rail_[i].L_ns = known[i].L_ns;
+        }
+    }
+}
+
+// Of a rail that is gone there is nothing to tell, and of a single one nothing to compare.
+void Distance::drop_all_but(std::uint32_t live) noexcept
+{
+    if (0 != seq_ && 0 == (live >> on_ & 1)) {
+        seq_ = 0;
+    }
+    rails_ &= live;
+    over_ = over_ || 0 == (rails_ & (rails_ - 1));
+}
+
+bool Distance::took_no_notice(std::uint64_t now_ns) noexcept
+{
+    if (0 == seq_ || now_ns < looked_ns_ + kAwayNs) {
+        return false;
+    }
+    seq_ = 0;
+    since_ns_ = now_ns;
+    --rail_[on_].asked;
+    ++unnoticed_;
+    return true;
+}
+
+bool Distance::next(std::uint64_t now_ns, std::uint32_t live, std::uint32_t idle, std::uint32_t seq,
+                    std::uint32_t &rail) noexcept
+{
+    drop_all_but(live);
+    const bool away = took_no_notice(now_ns);
+    looked_ns_ = now_ns;
+    if (away && unnoticed_ == kUnnoticed * tries_) {
+        end_round(now_ns);
+    }
+    if (over_ || now_ns < from_ns_) {
+        return false;
+    }
+    if (0 != seq_) {
+        if (now_ns - since_ns_ >= kPatienceNs) {
+            end_round(now_ns);
+        }
+        return false;
+    }
+    // In turn: what disturbs for a while disturbs all rails.
+    std::size_t least = FSBML_MAX_RAILS;
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (has(i) && (FSBML_MAX_RAILS == least || rail_[i].asked < rail_[least].asked)) {
+            least = i;
+        }
+    }
+    if (rail_[least].asked == tries_) {
+        end_round(now_ns);
+        return false;
+    }
+    if (0 == (idle >> least & 1)) {
+        since_ns_ = 0 == since_ns_ ? now_ns : since_ns_;
+        if (now_ns - since_ns_ >= kPatienceNs) {
+            end_round(now_ns);
+        }
+        return false;
+    }
+    rail = static_cast<std::uint32_t>(least);
+    ++rail_[least].asked;
+    on_ = least;
+    seq_ = seq;
+    since_ns_ = now_ns;
+    return true;
+}
+
+void Distance::answered(std::uint32_t seq, std::uint64_t now_ns, bool idle) noexcept
+{
+    if (0 == seq || seq != seq_ || took_no_notice(now_ns)) {
+        return; // late, or a second time
+    }
+    const auto round_trip = static_cast<double>(std::max(now_ns, since_ns_ + 1) - since_ns_);
+    double &least = rail_[on_].least[rounds_];
+    double &second = rail_[on_].second[rounds_];
+    seq_ = 0;
+    since_ns_ = now_ns;
+    if (!idle) {
+        return; // it waited for other messages
+    }
+    if (0.0 == least || round_trip < least) {
+        second = least;
+        least = round_trip;
+    } else if (0.0 == second || round_trip < second) {
+        second = round_trip;
+    }
+}
+
+bool Distance::leasts(PerRail &least_ns) const noexcept
+{
+    bool all = true;
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        least_ns[i] = 0.0;
+        for (const double t : rail_[i].least) {
+            least_ns[i] = t > 0.0 && (0.0 == least_ns[i] || t < least_ns[i]) ? t : least_ns[i];
+        }
+        all = all && (!has(i) || least_ns[i] > 0.0);
+    }
+    return all;
+}
+
+double Distance::correction(std::size_t rail, double round_trip_ns) const noexcept
+{
+    return std::max(round_trip_ns / 2.0 - rail_[rail].way_ns, -rail_[rail].L_ns);
+}
+
+// Twice the model's way, and on every rail.
+bool Distance::late(const PerRail &least_ns) const noexcept
+{
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (has(i) && least_ns[i] / 2.0 <= 2.0 * rail_[i].way_ns) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Distance::credible(const PerRail &least_ns, bool in_two_rounds) const noexcept
+{
+    const double share = late(least_ns) ? kCloseLate : kClose;
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        int times = 0;
+        int rounds = 0;
+        for (std::size_t k = 0; k < kRounds; ++k) {
+            const int first = close(rail_[i].least[k], least_ns[i], share) ? 1 : 0;
+            times += first + (close(rail_[i].second[k], least_ns[i], share) ? 1 : 0);
+            rounds += first;
+        }
+        if (has(i) && (times < 2 || (in_two_rounds && rounds < 2))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::uint32_t Distance::differences(const PerRail &round_trip_ns) noexcept
+{
+    std::size_t nearest = FSBML_MAX_RAILS;
+    PerRail beside{};
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (has(i)) {
+            beside[i] = correction(i, round_trip_ns[i]);
+            nearest = FSBML_MAX_RAILS == nearest || beside[i] < beside[nearest] ? i : nearest;
+        }
+    }
+    std::uint32_t farther = 0;
+    extra_.fill(0.0);
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (!has(i)) {
+            continue;
+        }
+        const double extra = beside[i] - beside[nearest];
+        const double way = std::max(round_trip_ns[i], round_trip_ns[nearest]) / 2.0;
+        if (extra >= std::max(kClearNs, kClear * way)) {
+            extra_[i] = extra;
+            farther |= UINT32_C(1) << i;
+        }
+    }
+    return farther;
+}
+
+void Distance::end_round(std::uint64_t now_ns) noexcept
+{
+    static_assert(kRounds == 1 + sizeof kPauseNs / sizeof *kPauseNs, "a pause between any two rounds");
+    PerRail least{};
+    if (leasts(least) && credible(least, false)) {
+        const std::uint32_t farther = differences(least);
+        over_ = 0 == farther || credible(least, true);
+        farther_ = over_ ? farther : 0;
+    }
+    over_ = over_ || kRounds == rounds_ + 1;
+    if (!over_) {
+        from_ns_ = now_ns + kPauseNs[rounds_++];
+    }
+    seq_ = 0;
+    since_ns_ = 0;
+    unnoticed_ = 0;
+    for (Rail &r : rail_) {
+        r.asked = 0;
+    }
+}
+
+std::uint32_t Distance::result(double extra_ns[FSBML_MAX_RAILS]) const noexcept
+{
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        extra_ns[i] = 0 != (farther_ >> i & 1) ? extra_[i] : 0.0;
+    }
+    return farther_;
+}
+
+} // namespace fsbml

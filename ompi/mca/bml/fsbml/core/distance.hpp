@@ -1,0 +1,87 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How much farther a peer is on each rail than the table says, which one pair of nodes has measured: L may
+// differ by a switch. Told from questions of a few bytes, when the peer is first used.
+//
+// A round has a few questions a rail, one on its way at a time, so that they do not wait for each other.
+// What disturbs an answer only adds to its time. So the least counts, and it is believed if a second one
+// has come close to it. A peer that computes answers late, on all rails alike: then it is asked again later.
+// Who asks computes, too: what came while nobody here looked is asked again at once, a few times.
+// Only what the rails differ by can change a choice, and only a clear difference that a second round has
+// found again is told: where all peers are alike, one round says so, and nothing changes.
+#ifndef FSBML_DISTANCE_HPP
+#define FSBML_DISTANCE_HPP
+
+#include "fsbml_core.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace fsbml
+{
+
+class Distance
+{
+public:
+    // `rails` (bits) lead to the peer, `known` has what the model says of them.
+    Distance(std::uint32_t rails, const fsbml_distance_rail_t *known, std::uint32_t tries) noexcept;
+
+    // See fsbml_distance_next(), _answered(), _result().
+    bool next(std::uint64_t now_ns, std::uint32_t live, std::uint32_t idle, std::uint32_t seq,
+              std::uint32_t &rail) noexcept;
+    void answered(std::uint32_t seq, std::uint64_t now_ns, bool idle) noexcept;
+    bool over() const noexcept { return over_; }
+    std::uint32_t result(double extra_ns[FSBML_MAX_RAILS]) const noexcept;
+
+private:
+    // After these many it is over, whatever they gave.
+    static constexpr std::size_t kRounds = 4;
+
+    using PerRail = std::array<double, FSBML_MAX_RAILS>;
+    struct Rail {
+        double way_ns = 0.0; // of a question, by the model
+        double L_ns = 0.0;
+        std::uint32_t asked = 0;             // in this round
+        std::array<double, kRounds> least{}; // round trips in ns by rounds, 0: none
+        std::array<double, kRounds> second{};
+    };
+
+    void drop_all_but(std::uint32_t live) noexcept;
+    void end_round(std::uint64_t now_ns) noexcept;
+    // Nobody has looked for a while until now: the question on its way tells nothing.
+    bool took_no_notice(std::uint64_t now_ns) noexcept;
+    // The least round trips of all rounds; false: one rail has none.
+    bool leasts(PerRail &least_ns) const noexcept;
+    // Each is nearly so at least twice, and, if wanted, in two rounds.
+    bool credible(const PerRail &least_ns, bool in_two_rounds) const noexcept;
+    bool late(const PerRail &least_ns) const noexcept;
+    // L beside the model's, by half of a round trip.
+    double correction(std::size_t rail, double round_trip_ns) const noexcept;
+    // Sets extra_ to what is clear of the rails' differences, 0 where there is none. Returns the rails that
+    // have one.
+    std::uint32_t differences(const PerRail &round_trip_ns) noexcept;
+    bool has(std::size_t rail) const noexcept { return 0 != (rails_ >> rail & 1); }
+
+    std::uint32_t rails_;
+    const std::uint32_t tries_;
+    std::array<Rail, FSBML_MAX_RAILS> rail_;
+    bool over_ = false;
+
+    std::size_t rounds_ = 0;     // that are over
+    std::uint64_t from_ns_ = 0;  // the next question not before
+    std::uint64_t since_ns_ = 0; // when the last question went out, or could have, if the rail had been idle
+    std::uint32_t seq_ = 0;      // of the question on its way, 0: there is none
+    std::size_t on_ = 0;         // its rail
+    std::uint64_t looked_ns_ = 0;
+    std::uint32_t unnoticed_ = 0; // questions of this round that tell nothing
+
+    PerRail extra_{};
+    std::uint32_t farther_ = 0; // once it is over: the rails whose extra_ is sure
+};
+
+} // namespace fsbml
+
+#endif
