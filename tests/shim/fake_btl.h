@@ -307,10 +307,10 @@ static int fake_answer(fake_btl_t *fake, bool answer)
         uint32_t word[8];
         memcpy(word, des->segment[0].seg_addr.pval, sizeof(word));
         fake_free(&fake->super, &des->super);
-        if (FSBML_PACKET_ASK == word[1]) {
+        if (FSBML_PACKET_ASK == (word[1] & 0xff)) {
             ++questions;
             if (answer) {
-                word[1] = FSBML_PACKET_ANSWER;
+                word[1] += FSBML_PACKET_ANSWER - FSBML_PACKET_ASK; /* with its flags */
                 word[2] = 1; /* of job 1 */
                 word[3] = (uint32_t) from + 1;
                 fake_deliver(fake, FSBML_TAG_PROBE, word, sizeof(word));

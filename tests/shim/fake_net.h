@@ -40,6 +40,9 @@ static net_message_t net_message[NET_MOST]; /* on their way */
 static size_t net_messages;
 static int net_served;         /* messages that the peer has sent for requests */
 static bool net_table;         /* the peer has got one */
+static bool net_is_old;        /* the peer knows no timed questions */
+static uint32_t net_busy_ns;   /* how long its rails are, as it says in answers to those */
+static int net_timed;          /* timed questions that it got */
 
 static void net_reset(void)
 {
@@ -47,6 +50,9 @@ static void net_reset(void)
     net_messages = 0;
     net_served = 0;
     net_table = false;
+    net_is_old = false;
+    net_busy_ns = 0;
+    net_timed = 0;
     for (int i = 0; i < N_FAKES; ++i) {
         net[i].shares_with = -1;
     }
@@ -100,9 +106,14 @@ static void net_back(int rail, uint32_t type, const uint32_t *word, size_t bytes
 /* What the peer does about a message when it comes, also if this process looks only later. */
 static void net_peer(int rail, const uint32_t *word, uint64_t now)
 {
+    uint32_t answer[N_WORDS];
+    const uint32_t timed = word[W_TYPE] & (uint32_t) FSBML_PACKET_TIMED << 8;
     switch (word[W_TYPE] & 0xff) {
     case FSBML_PACKET_ASK:
-        net_back(rail, FSBML_PACKET_ANSWER, word, 0, now);
+        memcpy(answer, word, sizeof(answer));
+        answer[W_DELAY] = 0 != timed ? net_busy_ns : 0;
+        net_timed += 0 != timed;
+        net_back(rail, FSBML_PACKET_ANSWER | (net_is_old ? 0 : timed), answer, 0, now);
         break;
     case FSBML_PACKET_PRTT:
         net[rail].counted = word[W_SEQ] == net[rail].seq ? net[rail].counted + 1 : 1;

@@ -176,6 +176,7 @@ static void each_message_completes_once(void)
 {
     pthread_t thread[SENDERS + 2];
     mca_bml_fsbml_params.probe_timeout_ns = UINT64_MAX / 4; /* nobody is given up */
+    mca_bml_fsbml_params.per_peer = true;
     for (int i = 0; i < RAILS; ++i) {
         fake_construct(&fake[i], 4096, 65536, 10);
         fake[i].super.btl_sendi = 1 == i ? fake_sendi : NULL;
@@ -183,6 +184,9 @@ static void each_message_completes_once(void)
         fake[i].random = 77 + (uint64_t) i;
     }
     world_up(RAILS);
+    for (int i = 0; i < RAILS; ++i) {
+        mca_bml_fsbml.rail[i].way_ns = 1000; /* peers are asked how far they are, too */
+    }
     while (n_peers < N_PEERS) {
         world_add_peer();
     }
@@ -192,6 +196,9 @@ static void each_message_completes_once(void)
             &((mca_bml_base_endpoint_t *) peers[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML])->btl_eager, 0);
     }
     known_procs = N_PEERS;
+    fsbml_far_t *far = calloc(1, sizeof(*far));
+    far->ticks[0] = 64000000;
+    fsbml_endpoint_of_proc(peers[0])->far = far; /* of one it is known */
     for (int i = 0; i < RAILS; ++i) {
         fake[i].chance = 8;
     }
@@ -234,6 +241,9 @@ static void each_message_completes_once(void)
     int wrong = 0;
     for (int i = 0; i < ALL; ++i) {
         wrong += !message[i].taken || 1 != message[i].completed;
+    }
+    for (int p = 0; p < N_PEERS; ++p) {
+        CHECK(&fsbml_far_unknown != fsbml_endpoint_of_proc(peers[p])->far);
     }
     CHECK(0 == wrong);
     CHECK(ALL == sent && ALL == charged && given == bytes);

@@ -40,7 +40,7 @@ typedef struct fsbml_packet_t {
     uint32_t seq;                 /**< of the probe that it belongs to */
     uint32_t count;               /**< PRTT, REQUEST: messages in this probe */
     uint32_t bytes;               /**< PRTT, REQUEST: size of each, header included; TABLE: of the record */
-    uint32_t delay_ns;            /**< REQUEST: of computation between two messages */
+    uint32_t delay_ns;            /**< REQUEST: of computation between two messages; timed ANSWER: how long the rail is busy */
 } fsbml_packet_t;
 enum { FSBML_PACKET_HEADER = 32 };
 /** First word on the wire: "FSB" and a version. A change of it goes with one of the hello's version (core/table.cpp), or
@@ -58,6 +58,7 @@ enum {
 };
 enum {
     FSBML_PACKET_BRIEF = 1,  /**< flag of PRTT: the answer is to be as small as can be */
+    FSBML_PACKET_TIMED = 2,  /**< flag of ASK, and of its ANSWER: for how far the peer is, not whether it is there */
 };
 
 /** Room for the PML's header beside a payload: limits are meant for what the user sends. ob1 subtracts its largest, which
@@ -102,6 +103,7 @@ typedef struct mca_bml_fsbml_params_t {
     char *exclude;
     int verbose;
     bool together;                /**< rails are measured beside each other as well */
+    bool per_peer;                /**< how far each peer is, is looked at */
     bool show_unreach_errors;
     bool valid;                   /**< false: reported, and the component declines to run */
 } mca_bml_fsbml_params_t;
@@ -112,6 +114,8 @@ typedef struct mca_bml_fsbml_rail_t {
     char name[FSBML_NAME_MAX];    /**< what a person calls it: "eth1" */
     char key[FSBML_NAME_MAX];     /**< what names it on every node: "tcp:10.71.1.0/24" */
     bool measured;
+    _Atomic uint64_t way_ns;      /**< of FSBML's smallest packet, by the model; 0: there is none */
+    _Atomic uint64_t L_ns;        /**< of the model */
     uint32_t key_digest;          /**< of the key: names the rail in a registration handle */
     mca_btl_base_module_t bound;  /**< the pseudo BTL's functions on this rail alone: for what must follow a put */
 } mca_bml_fsbml_rail_t;
@@ -154,6 +158,7 @@ OBJ_CLASS_DECLARATION(mca_bml_fsbml_held_t);
 struct mca_bml_fsbml_endpoint_t {
     _Atomic uint32_t live;        /**< paths that carry traffic */
     _Atomic uint32_t possible;    /**< live, or still to be proved */
+    _Atomic(const fsbml_far_t *) far; /**< its rails are farther than measured; NULL: they are not (bml_fsbml_far.c) */
     mca_bml_base_btl_t *bml_btl;  /**< the entry by which the PML knows this endpoint */
     mca_bml_base_btl_t *rdma;     /**< the same in the RDMA list, NULL: not there */
     bool speaks_real;             /**< registration handles to and from this peer are the real BTL's */
@@ -173,6 +178,7 @@ struct mca_bml_fsbml_endpoint_t {
     uint64_t confirm_ns;          /**< when the peer was asked on a live path whether it is there */
     uint64_t confirmed_ns;        /**< when it said so */
     struct mca_bml_fsbml_endpoint_t *next; /**< in that list */
+    fsbml_distance_t *distance;   /**< it is being asked how far it is, NULL: it is not */
 
     uint32_t n_paths, capacity;
     mca_bml_fsbml_path_t path[];

@@ -20,7 +20,7 @@ static inline mca_bml_fsbml_path_t *choose_at(mca_bml_fsbml_endpoint_t *ep, uint
         /* no rail at all: the message is held until one comes back, or fails with all others */
         return 0 != rails ? fsbml_path(ep, (uint32_t) __builtin_ctz(rails)) : &ep->path[0];
     }
-    return fsbml_path(ep, (uint32_t) fsbml_sched_choose(mca_bml_fsbml.sched, now, bytes, rails));
+    return fsbml_path(ep, fsbml_choose(ep, now, bytes, rails));
 }
 
 /* Cost of a choice on a peer's single path is one comparison: the clock is read only where there is a choice. */

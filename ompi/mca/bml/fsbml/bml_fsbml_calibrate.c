@@ -238,11 +238,11 @@ static void lead(fsbml_table_t *table, uint32_t wanted)
     void *record = malloc(fsbml_table_packed_max());
     long len = NULL != record ? fsbml_table_pack(table, record, fsbml_table_packed_max()) : -1;
     if (0 != live && len > 0) {
-        int r = fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), (size_t) len, live);
+        const uint32_t r = fsbml_choose(ep, fsbml_now_ns(), (size_t) len, live);
         const fsbml_packet_t packet = {.type = FSBML_PACKET_TABLE, .from = *OMPI_PROC_MY_NAME, .bytes = (uint32_t) len};
         const uint64_t limit = fsbml_now_ns() + fsbml_prtt_limit();
         while (OMPI_ERR_OUT_OF_RESOURCE
-                   == fsbml_packet_send(&fsbml_path(ep, (uint32_t) r)->super, &packet, record, (size_t) len, 0)
+                   == fsbml_packet_send(&fsbml_path(ep, r)->super, &packet, record, (size_t) len, 0)
                && fsbml_now_ns() < limit) {
             opal_progress();
         }
@@ -307,7 +307,11 @@ static bool find_partner(uint32_t partner)
     const ompi_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = partner};
     ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(name);
     run.partner = NULL != proc ? fsbml_endpoint_of(mca_bml_base_get_endpoint(proc)) : NULL;
-    return NULL != run.partner && (run.partner->n_paths >= 2 || !run.leads);
+    if (NULL == run.partner) {
+        return false;
+    }
+    (void) fsbml_far_known(run.partner);
+    return run.partner->n_paths >= 2 || !run.leads;
 }
 
 void fsbml_calibrate_pair(const fsbml_pair_t *pair, uint32_t rails, fsbml_table_t *table)

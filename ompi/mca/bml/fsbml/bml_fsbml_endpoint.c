@@ -92,6 +92,7 @@ static int build_pseudo(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_
     ep->capacity = (uint32_t) capacity;
     OBJ_CONSTRUCT(&ep->lock, opal_mutex_t);
     OBJ_CONSTRUCT(&ep->held, opal_list_t);
+    fsbml_far_init(ep);
 
     mca_bml_base_btl_array_t *array[2] = {&bml_ep->btl_eager, &bml_ep->btl_send};
     for (int i = 0; i < 2; ++i) {
@@ -246,6 +247,7 @@ void fsbml_endpoint_release(mca_bml_base_endpoint_t *bml_ep)
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
     if (NULL != ep) {
         fsbml_proof_forget(ep);
+        fsbml_far_forget(ep);
         for (uint32_t i = 0; i < ep->n_paths; ++i) {
             fsbml_onesided_path_gone(ep->path[i].super.btl_endpoint);
         }

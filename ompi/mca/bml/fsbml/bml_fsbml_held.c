@@ -102,9 +102,9 @@ static bool send_held(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, 
 {
     while (0 != live) {
         if (0 == (live & fsbml_bit(held->rail))) {
-            int rail = fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), fsbml_des_bytes(held->des), live);
-            if (!move(ep, held, fsbml_path(ep, (uint32_t) rail))) {
-                live &= ~fsbml_bit((uint32_t) rail);
+            const uint32_t rail = fsbml_choose(ep, fsbml_now_ns(), fsbml_des_bytes(held->des), live);
+            if (!move(ep, held, fsbml_path(ep, rail))) {
+                live &= ~fsbml_bit(rail);
                 continue;
             }
         }

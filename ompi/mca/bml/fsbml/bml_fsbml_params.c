@@ -25,8 +25,8 @@ typedef struct number_t {
 } number_t;
 
 enum {
-    N_PACKETS, N_SIZE_STEP, N_SMALL_SIZE, N_SAMPLES, N_BUDGET, N_PROBE_TIMEOUT, N_QUANTUM, N_TOGETHER, N_VERBOSE, N_HOLDOUT,
-    N_SEED, N_NUMBERS
+    N_PACKETS, N_SIZE_STEP, N_SMALL_SIZE, N_SAMPLES, N_BUDGET, N_PROBE_TIMEOUT, N_QUANTUM, N_TOGETHER, N_PER_PEER, N_VERBOSE,
+    N_HOLDOUT, N_SEED, N_NUMBERS
 };
 
 static number_t number[N_NUMBERS] = {
@@ -61,6 +61,10 @@ static number_t number[N_NUMBERS] = {
     [N_TOGETHER] = {"together",
                     "Whether all rails are measured at once as well, to find those that share a link, a bus or a "
                     "processor (0 or 1, default 1)",
+                    0, 1, 1, OPAL_INFO_LVL_5},
+    [N_PER_PEER] = {"per_peer",
+                    "Whether the latency to each peer is looked at when it is first used: it may be farther than those that "
+                    "were measured (0 or 1, default 1; with bml_fsbml_table 0)",
                     0, 1, 1, OPAL_INFO_LVL_5},
     [N_VERBOSE] = {"verbose",
                    "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
@@ -114,6 +118,14 @@ static int register_string(const mca_base_component_t *component, const char *na
     return rc < 0 ? rc : OMPI_SUCCESS;
 }
 
+static bool is_default(const char *name)
+{
+    mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
+    const int index = mca_base_var_find("ompi", "bml", "fsbml", name);
+    return index < 0 || OPAL_SUCCESS != mca_base_var_get_value(index, NULL, &source, NULL)
+           || MCA_BASE_VAR_SOURCE_DEFAULT == source;
+}
+
 /* Sets choice to the place of a word among three. */
 static bool validate_choice(const char *name, const char *text, const char *const word[3], int *choice)
 {
@@ -145,8 +157,9 @@ int fsbml_params_register(const mca_base_component_t *component)
         snprintf(fallback[i], sizeof(fallback[i]), "%" PRIu64, n->fallback);
         n->text = fallback[i];
         /* What the two processes of a measurement must share is the same everywhere. */
-        mca_base_var_scope_t scope = (N_QUANTUM == i || N_VERBOSE == i || N_HOLDOUT == i) ? MCA_BASE_VAR_SCOPE_READONLY
-                                                                        : MCA_BASE_VAR_SCOPE_ALL_EQ;
+        mca_base_var_scope_t scope = (N_QUANTUM == i || N_PER_PEER == i || N_VERBOSE == i || N_HOLDOUT == i)
+                                           ? MCA_BASE_VAR_SCOPE_READONLY
+                                           : MCA_BASE_VAR_SCOPE_ALL_EQ;
         if (OMPI_SUCCESS != (rc = register_string(component, n->name, n->help, n->level, scope, &n->text))) {
             return rc;
         }
@@ -252,6 +265,9 @@ int fsbml_params_register(const mca_base_component_t *component)
     p->probe_timeout_ns = number[N_PROBE_TIMEOUT].value * 1000000u;
     p->quantum = number[N_QUANTUM].value;
     p->together = 0 != number[N_TOGETHER].value;
+    /* The user's own table is used as it is, unless the user says this as well. */
+    const bool pinned = NULL != p->table && '\0' != p->table[0];
+    p->per_peer = 0 != number[N_PER_PEER].value && (!pinned || !is_default("per_peer"));
     p->verbose = (int) number[N_VERBOSE].value;
     p->holdout = (uint32_t) number[N_HOLDOUT].value;
     return OMPI_SUCCESS;

@@ -52,7 +52,7 @@ static void unwatch(mca_bml_fsbml_endpoint_t *ep)
 
 static bool needs_nothing(mca_bml_fsbml_endpoint_t *ep)
 {
-    return atomic_load(&ep->live) == atomic_load(&ep->possible) && 0 == atomic_load(&ep->n_held);
+    return atomic_load(&ep->live) == atomic_load(&ep->possible) && 0 == atomic_load(&ep->n_held) && !fsbml_far_asks(ep);
 }
 
 int fsbml_proof_init(void)
@@ -195,9 +195,14 @@ void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
                       OMPI_NAME_PRINT(&packet->from));
         return; /* a one-way rail: no answer, so that nobody takes it for a good one */
     }
-    const fsbml_packet_t answer = {.type = FSBML_PACKET_ANSWER, .from = *OMPI_PROC_MY_NAME, .seq = packet->seq};
-    (void) fsbml_packet_send(entry, &answer, NULL, 0, 0); /* not sent: not proved */
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
+    const bool timed = 0 != (packet->flags & FSBML_PACKET_TIMED);
+    const fsbml_packet_t answer = {.type = FSBML_PACKET_ANSWER,
+                                   .flags = packet->flags & FSBML_PACKET_TIMED,
+                                   .from = *OMPI_PROC_MY_NAME,
+                                   .seq = packet->seq,
+                                   .delay_ns = timed ? fsbml_far_busy_ns(ep, btl) : 0};
+    (void) fsbml_packet_send(entry, &answer, NULL, 0, 0); /* not sent: not proved */
     for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
         if (ep->path[i].super.btl == btl && fsbml_path_closed(&ep->path[i])) {
             fsbml_proof_start_path(ep, &ep->path[i]); /* the peer gets through: ask once more */
@@ -207,6 +212,10 @@ void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
 
 void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
 {
+    if (packet->flags & FSBML_PACKET_TIMED) {
+        fsbml_far_answered(packet);
+        return;
+    }
     ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(packet->from);
     mca_bml_fsbml_endpoint_t *ep = NULL != proc ? fsbml_endpoint_of_proc(proc) : NULL;
     for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
@@ -315,6 +324,7 @@ static void look_after(uint64_t now)
     turn += n;
     opal_mutex_unlock(&list_lock);
     for (size_t i = 0; i < n; ++i) {
+        fsbml_far_look(ep[i]);
         tell_silence(ep[i], now);
         give_up_silent(ep[i], now);
         bool settled = fsbml_path_report(ep[i], now);

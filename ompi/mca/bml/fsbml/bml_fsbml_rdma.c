@@ -124,8 +124,8 @@ static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_p
     int rc = OMPI_ERR_NOT_AVAILABLE; /* no rail has both registrations: the PML sends instead */
     for (uint32_t rails = able(ep, t, is_put); 0 != rails;) {
         const uint64_t now = fsbml_now_ns();
-        const int rail = fsbml_sched_choose(mca_bml_fsbml.sched, now, t->size, rails);
-        mca_bml_fsbml_path_t *path = fsbml_path(ep, (uint32_t) rail);
+        const uint32_t rail = fsbml_choose(ep, now, t->size, rails);
+        mca_bml_fsbml_path_t *path = fsbml_path(ep, rail);
         operation_t *op = take_operation();
         if (NULL == op) {
             return OMPI_ERR_OUT_OF_RESOURCE;
@@ -139,7 +139,7 @@ static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_p
         op->lands_later = is_put && lands_later(path);
         rc = start(path, op, t, is_put);
         if (OPAL_LIKELY(rc >= 0)) {
-            fsbml_sched_charge(mca_bml_fsbml.sched, (size_t) rail, now, t->size);
+            fsbml_sched_charge(mca_bml_fsbml.sched, rail, now, t->size);
             if (1 == rc) {
                 /* complete, and the BTL does not call: a caller of 4.1 takes 1 for a failure, so it is called from here */
                 completed(NULL, NULL, t->local_address, NULL, op, NULL, OMPI_SUCCESS);
@@ -147,7 +147,7 @@ static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_p
             return OMPI_SUCCESS;
         }
         give_back(op);
-        rails &= ~fsbml_bit((uint32_t) rail); /* refused: the next best */
+        rails &= ~fsbml_bit(rail); /* refused: the next best */
     }
     return rc;
 }

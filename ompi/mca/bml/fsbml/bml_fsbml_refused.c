@@ -10,7 +10,7 @@
 
 static mca_bml_fsbml_path_t *next_best(mca_bml_fsbml_endpoint_t *ep, uint32_t rails, size_t bytes)
 {
-    return fsbml_path(ep, (uint32_t) fsbml_sched_choose(mca_bml_fsbml.sched, fsbml_now_ns(), bytes, rails));
+    return fsbml_path(ep, fsbml_choose(ep, fsbml_now_ns(), bytes, rails));
 }
 
 mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uint32_t tried, uint8_t order, size_t size,

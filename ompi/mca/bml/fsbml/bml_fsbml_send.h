@@ -48,6 +48,35 @@ static inline uint32_t fsbml_candidates(mca_bml_fsbml_endpoint_t *ep)
     return rails;
 }
 
+/* bml_fsbml_far.c: peers that are farther than those that were measured */
+/** What an endpoint has until the first message to its peer. */
+extern const fsbml_far_t fsbml_far_unknown;
+void fsbml_far_init(mca_bml_fsbml_endpoint_t *ep);
+/** Nobody need ask, as this peer's rails were measured. False: that was known, or is being found out. */
+bool fsbml_far_known(mca_bml_fsbml_endpoint_t *ep);
+/** The choice where ep->far is not NULL. */
+uint32_t fsbml_far_choose(mca_bml_fsbml_endpoint_t *ep, const fsbml_far_t *far, uint64_t now, size_t bytes,
+                          uint32_t rails);
+/** Asks what is to be asked now (called by the progress function of bml_fsbml_proof.c). */
+void fsbml_far_look(mca_bml_fsbml_endpoint_t *ep);
+bool fsbml_far_asks(mca_bml_fsbml_endpoint_t *ep);
+/** The answer to a timed question has come. */
+void fsbml_far_answered(const fsbml_packet_t *packet);
+/** What an answer must wait for on this BTL, in ns; ep may be NULL. */
+uint32_t fsbml_far_busy_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl);
+/** After the last message. */
+void fsbml_far_forget(mca_bml_fsbml_endpoint_t *ep);
+
+/** The rail for a message to a peer, of at least one. */
+static inline uint32_t fsbml_choose(mca_bml_fsbml_endpoint_t *ep, uint64_t now, size_t bytes, uint32_t rails)
+{
+    const fsbml_far_t *far = atomic_load_explicit(&ep->far, memory_order_acquire);
+    if (OPAL_UNLIKELY(NULL != far)) {
+        return fsbml_far_choose(ep, far, now, bytes, rails);
+    }
+    return (uint32_t) fsbml_sched_choose(mca_bml_fsbml.sched, now, bytes, rails);
+}
+
 /* bml_fsbml_refused.c: what a rail refuses, offered to the others */
 /** btl_alloc, btl_prepare_src of the best rail but `tried`, and so on; NULL if none has a descriptor. */
 mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uint32_t tried, uint8_t order, size_t size,

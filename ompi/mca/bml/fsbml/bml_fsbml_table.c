@@ -192,6 +192,9 @@ void fsbml_table_apply(const fsbml_table_t *table)
                                   p.G_ns_per_byte);
                 }
                 m->rail[i].measured = 0 == fsbml_sched_set_model(m->sched, i, &p);
+                atomic_store(&m->rail[i].L_ns, (uint64_t) p.L_ns);
+                atomic_store(&m->rail[i].way_ns,
+                             (uint64_t) fsbml_fit_prtt(&r->fit, FSBML_PROBE_THERE, 1, 0, FSBML_PACKET_HEADER) / 2);
             }
         }
     }

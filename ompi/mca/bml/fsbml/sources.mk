@@ -67,6 +67,7 @@ fsbml_shim_sources = \
 	bml_fsbml_component.c \
 	bml_fsbml_confirm.c \
 	bml_fsbml_endpoint.c \
+	bml_fsbml_far.c \
 	bml_fsbml_handles.c \
 	bml_fsbml_held.c \
 	bml_fsbml_kvs.c \
