@@ -73,10 +73,10 @@ private:
     std::vector<std::int64_t> vft_;
 };
 
-// max(now + o_s, VFT - burst) + L + gap(s) - gap(1) + (O_s + O_r) (s-1) + o_r, least of all
-// (fsbml_sched_predict). As in the component, `burst` is the shortest of all rails, and of two rails whose
-// o_s + L + o_r differ by no more than measurements do (1.5 us, or 1/32), the one with the lower G counts as
-// sooner. Without L, it is as if the model had none.
+// max(now + o_s, VFT - credit) + L + gap(s) - gap(1) + (O_s + O_r) (s-1) + o_r, least of all
+// (fsbml_sched_predict). As in the component, the credit is the burst, but no more than the bytes' time on
+// the line that the size is on, and of two rails whose o_s + L + o_r differ by no more than measurements do
+// (1.5 us, or 1/32), the one with the lower G counts as sooner. Without L, it is as if the model had none.
 struct Parts {
     bool backlog, latency;
 };
@@ -89,8 +89,8 @@ public:
         : FragmentRule(cluster), parts_(parts), vft_(std::move(vft))
     {
         for (std::size_t i = 0; i < rails_.size(); ++i) {
-            burst_ = 0 == i ? rails_[i].burst_ns : std::min(burst_, rails_[i].burst_ns);
             base_.push_back(settled_base(i));
+            least_burst_ = 0 == i ? rails_[i].burst_ns : std::min(least_burst_, rails_[i].burst_ns);
         }
     }
 
@@ -100,7 +100,11 @@ public:
         const double steps = std::max(1.0, static_cast<double>(fragment.bytes)) - 1.0;
         return least(rails_, fragment.rails, [&](std::size_t i) {
             const fsbml_loggp_t &p = rails_[i];
-            const double wait = parts_.backlog ? std::max(0.0, (*vft_)[i] - burst_ - now - p.o_s_ns) : 0.0;
+            const bool above = p.break_bytes > 0.0 && steps + 1.0 >= p.break_bytes;
+            const double per_byte =
+                (above ? p.G_above_ns_per_byte : p.G_ns_per_byte) + p.O_s_ns_per_byte + p.O_r_ns_per_byte;
+            const double credit = std::min(p.burst_ns, std::max(per_byte * steps, least_burst_));
+            const double wait = parts_.backlog ? std::max(0.0, (*vft_)[i] - credit - now - p.o_s_ns) : 0.0;
             return wait + base_[i] + rails_.gap(i, fragment.bytes) - rails_.gap(i, 1)
                    + (p.O_s_ns_per_byte + p.O_r_ns_per_byte) * steps;
         });
@@ -134,7 +138,7 @@ private:
     const Parts parts_;
     const std::shared_ptr<Vfts> vft_; // of a process, or with a ledger of its node
     std::vector<double> base_;
-    double burst_ = 0.0;
+    double least_burst_ = 0.0;
 };
 
 class FormulaMaker final : public RuleMaker

@@ -70,13 +70,15 @@ Ticks settled_base(const Fixed *all, std::uint32_t measured, std::size_t rail) n
 }
 
 // The rail's line for sizes from `start` on.
-void put(Rail &r, const Fixed &m, std::uint64_t start, Ticks base, Ticks burst) noexcept
+void put(Rail &r, const Fixed &m, std::uint64_t start, Ticks base, Ticks least_burst) noexcept
 {
     constexpr auto relaxed = std::memory_order_relaxed;
     const bool above = 0 != m.from && m.from <= start;
     const std::uint64_t per_byte = above ? m.G_above : m.G;
     r.base.store(above ? base + (m.g_above - m.g) - bytes_cost_floor(per_byte, m.from) : base, relaxed);
-    r.unseen.store(m.o_s + burst, relaxed);
+    r.o_s.store(m.o_s, relaxed);
+    r.burst.store(m.burst, relaxed);
+    r.least_burst.store(least_burst, relaxed);
     r.gap.store(above ? m.g_above - bytes_cost(per_byte, m.from) : m.g, relaxed);
     r.gap_per_byte.store(per_byte, relaxed);
     r.per_byte.store(per_byte + m.O_s + m.O_r, std::memory_order_release);
@@ -84,7 +86,7 @@ void put(Rail &r, const Fixed &m, std::uint64_t start, Ticks base, Ticks burst) 
 
 } // namespace
 
-void Models::set(std::size_t rail, const fsbml_loggp_t &p, bool settles_ties) noexcept
+bool Models::set(std::size_t rail, const fsbml_loggp_t &p, fsbml_policy_t policy) noexcept
 {
     const std::lock_guard<std::mutex> lock(setting_);
     const std::uint32_t measured = measured_.load(std::memory_order_relaxed) | std::uint32_t{1} << rail;
@@ -93,14 +95,13 @@ void Models::set(std::size_t rail, const fsbml_loggp_t &p, bool settles_ties) no
     Fixed all[FSBML_MAX_RAILS];
     std::uint64_t start[FSBML_MAX_RAILS + 1] = {0};
     std::size_t rows = 1;
-    // Every rail gets the shortest burst of all. So it tells when a rail counts as idle, and never decides
-    // between two busy ones: buckets of equal bytes last longest on the slowest rail, and would lure traffic
-    // there.
-    Ticks burst = kTimeMax;
+    bool shaped = false;
+    Ticks least_burst = kTimeMax;
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         if (0 != (measured >> i & 1)) {
             all[i] = Fixed(model_[i]);
-            burst = std::min(burst, all[i].burst);
+            shaped |= 0 != all[i].burst;
+            least_burst = std::min(least_burst, all[i].burst);
             start[rows] = all[i].from;
             rows += 0 != all[i].from ? 1 : 0;
         }
@@ -110,12 +111,14 @@ void Models::set(std::size_t rail, const fsbml_loggp_t &p, bool settles_ties) no
 
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         if (0 != (measured >> i & 1)) {
-            const Ticks base = settles_ties ? settled_base(all, measured, i) : all[i].base;
+            const Ticks base = FSBML_POLICY_ARRIVAL == policy ? settled_base(all, measured, i) : all[i].base;
             for (std::size_t k = 0; k < rows; ++k) {
-                put(row_[k][i], all[i], start[k], base, burst);
+                put(row_[k][i], all[i], start[k], base, least_burst);
             }
-            const auto bulk = static_cast<double>(kBulkMessage);
-            row_[0][i].bulk_cost.store(ticks_from_ns(gap_ns(model_[i], bulk)), std::memory_order_relaxed);
+            if (FSBML_POLICY_SINGLE == policy) {
+                const auto bulk = static_cast<double>(kBulkMessage);
+                row_[0][i].turn.store(ticks_from_ns(gap_ns(model_[i], bulk)), std::memory_order_relaxed);
+            }
         }
     }
     for (std::size_t k = 1; k < rows; ++k) {
@@ -123,6 +126,7 @@ void Models::set(std::size_t rail, const fsbml_loggp_t &p, bool settles_ties) no
     }
     breaks_.store(static_cast<std::uint32_t>(rows - 1), std::memory_order_release);
     measured_.store(measured, std::memory_order_release);
+    return shaped;
 }
 
 } // namespace fsbml

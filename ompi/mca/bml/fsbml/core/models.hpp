@@ -40,9 +40,9 @@ public:
     const Rail *row() const noexcept { return row_[0]; }
     Rail *row() noexcept { return row_[0]; }
 
-    // Replaces a rail's model, which is valid. With `settles_ties`, o + L of rails that differ by no more
-    // than measurements do are made equal, in favour of the lower G.
-    void set(std::size_t rail, const fsbml_loggp_t &p, bool settles_ties) noexcept;
+    // Replaces a rail's model, which is valid. True if any rail has a burst now. For the arrival rule, o + L
+    // of rails that differ by no more than measurements do are made equal, in favour of the lower G.
+    bool set(std::size_t rail, const fsbml_loggp_t &p, fsbml_policy_t policy) noexcept;
 
 private:
     std::atomic<std::uint32_t> measured_{0};

@@ -13,6 +13,7 @@
 
 #include "fixed.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 namespace fsbml
@@ -46,25 +47,34 @@ inline Ticks backlog(Ticks vft, Ticks now, Ticks beyond) noexcept
 // arithmetic; no charge does. `per_byte` is stored last and read first (release/acquire): who sees the first
 // model at all sees it whole.
 struct alignas(64) Rail {
-    std::atomic<std::uint64_t> per_byte{0};     // G + O_s + O_r in Q29.35; 0 = not measured yet
-    std::atomic<Ticks> base{0};                 // o_s + L + o_r: what the first byte takes on an idle rail
-    std::atomic<Ticks> unseen{0};               // backlog that delays nothing: o_s + burst
+    std::atomic<std::uint64_t> per_byte{0}; // G + O_s + O_r in Q29.35; 0 = not measured yet
+    std::atomic<Ticks> base{0};             // o_s + L + o_r: what the first byte takes on an idle rail
+    std::atomic<Ticks> o_s{0};
+    std::atomic<Ticks> burst{0};                // what a shaper's bucket lets pass at once, in time
     std::atomic<std::uint64_t> gap_per_byte{0}; // G in Q29.35
     std::atomic<Ticks> gap{1};                  // g, a tick at least: no charge is nothing
-    std::atomic<Ticks> bulk_cost{0};            // gap(64 KiB): what policy `single` compares
-    std::atomic<std::uint64_t> turn{0};         // when it was last charged: what policy `roundrobin` compares
+    std::atomic<Ticks> least_burst{0};          // of all rails
+    // What policy `single` compares, gap(64 KiB), or `roundrobin`: when it was last charged.
+    std::atomic<std::uint64_t> turn{0};
 
-    // max(now + o_s, VFT - burst) + L + gap(s) - gap(1) + (O_s + O_r) (s-1) + o_r, less `now`: o_s overlaps
+    // max(now + o_s, VFT - credit) + L + gap(s) - gap(1) + (O_s + O_r) (s-1) + o_r, less `now`: o_s overlaps
     // the wait for a busy rail (thesis 4.4.5), but not what the bytes add, which are copied after it (and
-    // whose overlap would cost 2 ns of a decision among 16 rails). A shaper lets as much pass at once as its
-    // bucket holds, so that much backlog is none for who comes next. The message itself is taken to need its
-    // full time: a rail at rest looks as it would without a bucket.
+    // whose overlap would cost 2 ns of a decision among 16 rails).
+    //
+    // The credit is for a shaper, which lets as much pass at once as its bucket holds: that much backlog is
+    // none for who comes next. But it is no more than the message's own bytes take, or the shortest burst of
+    // all rails: what else a bucket has given away, to acknowledgements for one, nobody knows, and on a slow
+    // rail it lasts long, so that many small messages would be lured there. At rest a rail looks as it would
+    // without a bucket. Where no rail has one, kShaped is false, and a decision the shorter.
+    template <bool kShaped>
     Ticks delivery(Ticks vft, Ticks now, Ticks beyond, std::uint64_t steps) const noexcept
     {
         constexpr auto relaxed = std::memory_order_relaxed;
-        const Ticks idle =
-            base.load(relaxed) + bytes_cost_floor(per_byte.load(std::memory_order_acquire), steps);
-        const Ticks then = now + unseen.load(relaxed);
+        const Ticks bytes = bytes_cost_floor(per_byte.load(std::memory_order_acquire), steps);
+        const Ticks idle = base.load(relaxed) + bytes;
+        const Ticks credit =
+            kShaped ? std::min(burst.load(relaxed), std::max(bytes, least_burst.load(relaxed))) : 0;
+        const Ticks then = now + o_s.load(relaxed) + credit;
         return vft - then < beyond ? vft + (idle - then) : idle;
     }
 

@@ -16,12 +16,13 @@ namespace
 
 // Each policy is one key; the rail with the least key is chosen, of equal ones the lowest index. With
 // kIsTime, the key has L in it.
+template <bool kShaped>
 struct ByArrival {
     static constexpr bool kBySize = true;
     static constexpr bool kIsTime = true;
     static Ticks key(const Rail &r, Ticks vft, Ticks now, Ticks beyond, std::uint64_t steps) noexcept
     {
-        return r.delivery(vft, now, beyond, steps);
+        return r.delivery<kShaped>(vft, now, beyond, steps);
     }
 };
 struct ByThesis {
@@ -32,8 +33,9 @@ struct ByThesis {
         return r.thesis_key(vft, now, beyond);
     }
 };
-// The rail whose last message is the longest ago. Unlike a running index this stays fair when destinations
-// with different rails alternate, and asking twice before sending does not skip a rail.
+// Round robin: the rail whose last message is the longest ago. Unlike a running index this stays fair when
+// destinations with different rails alternate, and asking twice before sending does not skip a rail. Or, of
+// policy `single`, the rail with the least gap(64 KiB).
 struct ByTurn {
     static constexpr bool kBySize = false;
     static constexpr bool kIsTime = false;
@@ -43,16 +45,6 @@ struct ByTurn {
         return r.turn.load(std::memory_order_relaxed);
     }
 };
-struct ByBulkCost {
-    static constexpr bool kBySize = false;
-    static constexpr bool kIsTime = false;
-    static Ticks key(const Rail &r, Ticks /*vft*/, Ticks /*now*/, Ticks /*beyond*/,
-                     std::uint64_t /*steps*/) noexcept
-    {
-        return r.bulk_cost.load(std::memory_order_relaxed);
-    }
-};
-
 // What a destination adds to the keys of its rails: mostly nothing, which costs nothing.
 struct AsMeasured {
     static constexpr Ticks of(std::ptrdiff_t /*rail*/) noexcept { return 0; }
@@ -70,10 +62,10 @@ constexpr std::uint32_t mask_of(std::size_t n) noexcept
 } // namespace
 
 Scheduler::Scheduler(std::size_t n_rails, fsbml_policy_t policy) noexcept
-    : choose_(choose_function(policy)),
+    : choose_(choose_function(policy, false)),
       charge_(FSBML_POLICY_ROUNDROBIN == policy ? charge_to<true> : charge_to<false>),
       existing_(mask_of(n_rails)), n_rails_(static_cast<std::uint32_t>(n_rails)),
-      choose_far_(choose_far_function(policy)), settles_ties_(FSBML_POLICY_ARRIVAL == policy)
+      choose_far_(choose_far_function(policy, false)), policy_(policy)
 {
 }
 
@@ -95,7 +87,7 @@ bool Scheduler::share(Ledger *ledger, const char *const *keys) noexcept
     return true;
 }
 
-Scheduler::Choose Scheduler::choose_function(fsbml_policy_t policy) noexcept
+Scheduler::Choose Scheduler::choose_function(fsbml_policy_t policy, bool shaped) noexcept
 {
     switch (policy) {
     case FSBML_POLICY_THESIS:
@@ -103,14 +95,14 @@ Scheduler::Choose Scheduler::choose_function(fsbml_policy_t policy) noexcept
     case FSBML_POLICY_ROUNDROBIN:
         return choose_by<ByTurn>;
     case FSBML_POLICY_SINGLE:
-        return choose_by<ByBulkCost>;
+        return choose_by<ByTurn>;
     case FSBML_POLICY_ARRIVAL:
         break;
     }
-    return choose_by<ByArrival>;
+    return shaped ? choose_by<ByArrival<true>> : choose_by<ByArrival<false>>;
 }
 
-Scheduler::ChooseFar Scheduler::choose_far_function(fsbml_policy_t policy) noexcept
+Scheduler::ChooseFar Scheduler::choose_far_function(fsbml_policy_t policy, bool shaped) noexcept
 {
     switch (policy) {
     case FSBML_POLICY_THESIS:
@@ -118,11 +110,11 @@ Scheduler::ChooseFar Scheduler::choose_far_function(fsbml_policy_t policy) noexc
     case FSBML_POLICY_ROUNDROBIN:
         return choose_far_by<ByTurn>;
     case FSBML_POLICY_SINGLE:
-        return choose_far_by<ByBulkCost>;
+        return choose_far_by<ByTurn>;
     case FSBML_POLICY_ARRIVAL:
         break;
     }
-    return choose_far_by<ByArrival>;
+    return shaped ? choose_far_by<ByArrival<true>> : choose_far_by<ByArrival<false>>;
 }
 
 template <class Rule, class Extra>
@@ -256,7 +248,9 @@ int Scheduler::set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept
     if (rail >= n_rails_ || !valid(p)) {
         return -EINVAL;
     }
-    models_.set(rail, p, settles_ties_);
+    const bool shaped = models_.set(rail, p, policy_);
+    choose_.store(choose_function(policy_, shaped), std::memory_order_relaxed);
+    choose_far_.store(choose_far_function(policy_, shaped), std::memory_order_relaxed);
     return 0;
 }
 

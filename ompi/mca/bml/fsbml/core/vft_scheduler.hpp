@@ -34,13 +34,13 @@ public:
 
     int choose(std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask) const noexcept
     {
-        return choose_(*this, now_ns, bytes, mask);
+        return choose_.load(std::memory_order_relaxed)(*this, now_ns, bytes, mask);
     }
     // For a destination some of whose rails are farther than their models say.
     int choose(std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask,
                const fsbml_far_t &far) const noexcept
     {
-        return choose_far_(*this, now_ns, bytes, mask, far);
+        return choose_far_.load(std::memory_order_relaxed)(*this, now_ns, bytes, mask, far);
     }
     void charge(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept
     {
@@ -50,7 +50,8 @@ public:
     std::uint64_t predict(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) const noexcept
     {
         const std::uint64_t steps = byte_steps(bytes);
-        return ns_from_ticks(models_.row(steps)[rail].delivery(vft(rail), clock(now_ns), beyond(), steps));
+        return ns_from_ticks(
+            models_.row(steps)[rail].delivery<true>(vft(rail), clock(now_ns), beyond(), steps));
     }
     std::uint64_t backlog(std::size_t rail, std::uint64_t now_ns) const noexcept
     {
@@ -88,8 +89,8 @@ private:
                               std::size_t bytes) noexcept;
     template <bool kTakeTurns>
     void add(std::atomic<Ticks> &vft, std::size_t rail, Ticks now, std::size_t bytes) noexcept;
-    static Choose choose_function(fsbml_policy_t policy) noexcept;
-    static ChooseFar choose_far_function(fsbml_policy_t policy) noexcept;
+    static Choose choose_function(fsbml_policy_t policy, bool shaped) noexcept;
+    static ChooseFar choose_far_function(fsbml_policy_t policy, bool shaped) noexcept;
 
     // Ticks since the first `now` that anybody gave: a monotonic clock may itself be years old.
     Ticks clock(std::uint64_t now_ns) const noexcept
@@ -108,15 +109,15 @@ private:
     static constexpr std::uint64_t kNoOrigin = ~std::uint64_t{0};
 
     // Read by every decision, written at set-up only.
-    const Choose choose_;
+    std::atomic<Choose> choose_; // by the policy, and by whether any rail is shaped
     const Charge charge_;
     const std::uint32_t existing_;
     const std::uint32_t n_rails_;
     std::atomic<VftSlot *> vfts_{own_};
     mutable std::atomic<std::uint64_t> origin_{kNoOrigin};
     std::atomic<Ticks> beyond_{kBeyondOwn};
-    const ChooseFar choose_far_;
-    const bool settles_ties_;
+    std::atomic<ChooseFar> choose_far_;
+    const fsbml_policy_t policy_;
 
     Models models_;
     VftSlot own_[FSBML_MAX_RAILS]; // in use without a ledger
