@@ -33,6 +33,12 @@ core = $(patsubst $(fsbml)/core/%.cpp,core.objects/%.o,$(wildcard $(fsbml)/core/
 calibrate = $(filter-out calibrate/job.o,$(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/calibrate/*.cpp))) \
 	$(filter-out harness/main.o,$(harness)) $(core)
 
+# The simulator of a cluster is the tests'; so are the rules in it.
+cluster = $(TOP)/tests/sim/cluster
+simulator = $(patsubst $(cluster)/%.cpp,cluster.objects/%.o,$(wildcard $(cluster)/*.cpp))
+simulate = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/simulate/*.cpp)) \
+	$(addprefix harness/,arms.o compare.o progress.o results.o table.o) $(simulator) $(core)
+
 # ---- how
 
 # Without MPI's own C++ classes, which 4.1 may still bring. Only what is timed is worth optimising.
@@ -62,6 +68,9 @@ harness.program: $(harness)
 calibrate.program: $(calibrate)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
 
+simulate.program: $(simulate)
+	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt -pthread
+
 # Goes into programs that are not ours by LD_PRELOAD, and into those that mpirun starts beside them: so it links nothing.
 libfsbml_probe.so: app/probe.c app/interfaces.c $(bench)/app/interfaces.h
 	$(CC) -std=c11 -O2 -fPIC -shared -fvisibility=hidden -Wall -Wextra $(mpi_compile) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) -ldl
@@ -87,6 +96,12 @@ calibrate/job.o: calibrate/job.cpp
 calibrate/%.o: calibrate/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(fsbml) -MMD -MP -c -o $@ $<
+simulate/%.o: simulate/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O1 -I$(cluster) $(CXXFLAGS_ALL) -Wshadow -I$(bench)/harness -I$(fsbml)/core -MMD -MP -c -o $@ $<
+cluster.objects/%.o: $(cluster)/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O2 $(CXXFLAGS_ALL) -I$(cluster) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 core.objects/%.o: $(fsbml)/core/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O1 $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
