@@ -119,6 +119,9 @@ TEST(Patterns, TableTwoHasSwitchesAtHeightsOneAndFour)
         EXPECT_FALSE(m.switch_between(3, 4)) << error;
         EXPECT_TRUE(m.switch_between(4, 5)) << error;
     }
+    // It is of the columns of both ways: of those of one way, no error says so.
+    const PlogPT one_way(some_rail(), table_ii(false));
+    EXPECT_LT(one_way.switch_distance(1, 2), one_way.switch_distance(2, 3));
 }
 
 // What table II predicts of time-outs: none for small messages; at most one with 4 nodes, two with 32 (IV-B:
