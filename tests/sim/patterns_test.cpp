@@ -225,6 +225,46 @@ TEST(Patterns, TheWorstCaseHappens)
     EXPECT_NEAR(once.end, model.all_to_all_b(3, 1e6) - model.timeout(), 1.0);
 }
 
+// (14), of 0's message to 1, when 2 begins one of another height to 1, or to 0, at its end or shortly before.
+TEST(Patterns, WhoIsHit)
+{
+    const auto rank_0 = [](std::uint32_t rank, std::uint32_t) { return rank == 0; };
+    const auto timeouts = [&](const PlogPT &model, std::uint32_t to, double first, double jitter) {
+        const Program p = {{{Kind::isend, 1, 1e6, 0}, {Kind::wait, 0, 0, 0}},
+                           {},
+                           {{Kind::isend, 3, first, 0}, {Kind::wait, 0, 0, 0}, {Kind::isend, to, 1e6, 0}},
+                           {}};
+        return run_pattern(model, p, rank_0, jitter).timeouts;
+    };
+    const PlogPT model(some_rail(), full_bisection(2));
+    EXPECT_EQ(timeouts(model, 1, 1e6, 0.0), 1U);
+    EXPECT_EQ(timeouts(model, 0, 1e6, 0.0), 0U); // another receiver
+    EXPECT_EQ(timeouts(model, 1, 999e3, 0.0), 0U);
+    EXPECT_EQ(timeouts(model, 1, 999e3, 1 * kUs), 0U);
+    EXPECT_EQ(timeouts(model, 1, 999e3, 50 * kUs),
+              1U); // 1000 bytes take 14 us, and as long again as two share
+    std::vector<Level> no_switch = full_bisection(2);
+    no_switch[1].d = no_switch[0].d;
+    EXPECT_EQ(timeouts(PlogPT(some_rail(), no_switch), 1, 1e6, 0.0), 0U);
+}
+
+// (7) counts who shares the receiver's edge, as who shares the sender's.
+TEST(Patterns, ReceiversAreShared)
+{
+    const PlogPT model(some_rail(), full_bisection(2));
+    const double time = 3.0 * model.rail().g(1e6);
+    Program to_0(4), from_0(4);
+    for (std::uint32_t rank = 1; rank < 4; ++rank) {
+        to_0[rank] = {{Kind::isend, 0, 1e6, 0}, {Kind::wait, 0, 0, 0}};
+        from_0[0].push_back({Kind::isend, rank, 1e6, 0});
+    }
+    for (std::uint32_t i = 0; i < 3; ++i) {
+        from_0[0].push_back({Kind::wait, 0, 0, i});
+    }
+    EXPECT_NEAR(run_pattern(model, to_0).end, time, 1e-3);
+    EXPECT_NEAR(run_pattern(model, from_0).end, time, 1e-3);
+}
+
 // Other patterns need no formula: a ring has one message on each edge, doubling is Alltoall's steps 2^k.
 TEST(Patterns, OtherPatterns)
 {

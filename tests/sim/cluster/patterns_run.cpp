@@ -5,9 +5,11 @@
 #include "patterns_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <stdexcept>
+#include <string>
 
 namespace fsbml::sim
 {
