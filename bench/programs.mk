@@ -5,6 +5,7 @@
 
 bench = $(TOP)/bench
 fsbml = $(TOP)/ompi/mca/bml/fsbml
+cluster = $(TOP)/tests/sim/cluster
 vpath %.cpp $(bench)
 vpath %.c $(bench)
 
@@ -33,11 +34,13 @@ core = $(patsubst $(fsbml)/core/%.cpp,core.objects/%.o,$(wildcard $(fsbml)/core/
 calibrate = $(filter-out calibrate/job.o,$(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/calibrate/*.cpp))) \
 	$(filter-out harness/main.o,$(harness)) $(core)
 
-# The simulator of a cluster is the tests'; so are the rules in it.
+# The simulator of a cluster is the tests'; so are the rules in it. No part of Open MPI: MPICC=true will do.
 cluster = $(TOP)/tests/sim/cluster
 simulator = $(patsubst $(cluster)/%.cpp,cluster.objects/%.o,$(wildcard $(cluster)/*.cpp))
 simulate = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/simulate/*.cpp)) \
 	$(addprefix harness/,arms.o compare.o progress.o results.o table.o) $(simulator) $(core)
+whatif = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/whatif/*.cpp)) \
+	$(filter-out harness/main.o,$(harness)) $(simulator) $(core)
 
 # ---- how
 
@@ -70,6 +73,8 @@ calibrate.program: $(calibrate)
 
 simulate.program: $(simulate)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt -pthread
+whatif.program: $(whatif)
+	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
 
 # Goes into programs that are not ours by LD_PRELOAD, and into those that mpirun starts beside them: so it links nothing.
 libfsbml_probe.so: app/probe.c app/interfaces.c $(bench)/app/interfaces.h
@@ -102,6 +107,9 @@ simulate/%.o: simulate/%.cpp
 cluster.objects/%.o: $(cluster)/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O2 $(CXXFLAGS_ALL) -I$(cluster) -I$(fsbml)/core -MMD -MP -c -o $@ $<
+whatif/%.o: whatif/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O1 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 core.objects/%.o: $(fsbml)/core/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O1 $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<

@@ -1,0 +1,52 @@
+# ./fsbml whatif: what a job would gain from other rails, simulated on its trace.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+# shellcheck shell=bash
+
+cmd_whatif_help() {
+    cat <<'HELP'
+usage: ./fsbml whatif TRACE --table FILE [options]
+
+Simulates a job on the rails that it has, on each of them alone, without each of them, and with the changes asked for, and says
+what communication would take. The computation between messages stays as it is in the trace. Nothing is run or changed.
+
+TRACE is a trace (docs/trace.md), a folder with the records that a job's processes wrote (--mca bml_fsbml_record), or records.
+
+the rails:
+  --table FILE        those that there are: a file for --mca bml_fsbml_table, as `./fsbml calibrate --table FILE` writes it
+  --rail SPEC         put this rail in, or in the place of the one of its name (repeat). SPEC is name=eth1,rate=10gbit, and
+                      delay=20us (L), overhead=2us (o_s and o_r), gap=1us (g); what it does not say stays, or is as with
+                      the fastest rail, or like=eth0
+  --faster RAIL=N     make this rail N times as fast: its rate, not its latency (repeat)
+  --without RAIL      leave this rail out (repeat); all changes together are one case, in this order
+  --rules LIST        decide by these rules as well, such as round-robin,ucx; all: by every one that is known
+  --ranks-per-node N  so many ranks that follow each other are on one node (1)
+  --eager N           messages of up to N bytes are not cut (65536)
+  --receive-after T   of records: a process has received a message T after it was sent, such as 50us, before it sends what
+                      comes later; by default it receives all at its end
+  --seed N            of what rules draw (1)
+
+output:
+  --json FILE         write everything; - is stdout, in place of the table
+HELP
+}
+
+cmd_whatif() {
+    local dir=$FSBML_BUILD/bench-whatif log=$FSBML_BUILD/log/bench-whatif.log word
+    for word in "$@"; do
+        case "$word" in
+            -h | --help)
+                cmd_whatif_help
+                return 0
+                ;;
+        esac
+    done
+    # It needs no Open MPI, so no mpicc is asked how it compiles.
+    local make=(make -C "$dir" -f "$FSBML_TOP/bench/programs.mk" --no-print-directory "TOP=$FSBML_TOP" MPICC=true)
+    need_packages "whatif" g++ make nlohmann-json3-dev libcli11-dev libfmt-dev
+    mkdir -p "$dir"
+    "${make[@]}" --question whatif.program >/dev/null 2>&1 ||
+        logged "$log" "compiling the simulator" "${make[@]}" -j "$(nproc)" whatif.program ||
+        die "could not compile the simulator; the log is $log"
+    "$dir/whatif.program" "$@"
+}
