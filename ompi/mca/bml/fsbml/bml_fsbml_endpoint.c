@@ -228,6 +228,7 @@ int fsbml_endpoint_add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl
     if (OMPI_SUCCESS != fsbml_onesided_path_known(entry->btl_endpoint, ep)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
+    fsbml_record_path_known(entry->btl_endpoint, ep->proc);
     ep->slot[rail] = (uint8_t) ep->n_paths;
     ep->module_slot[module] = (uint8_t) ep->n_paths;
     ep->n_paths++;
@@ -250,6 +251,7 @@ void fsbml_endpoint_release(mca_bml_base_endpoint_t *bml_ep)
         fsbml_far_forget(ep);
         for (uint32_t i = 0; i < ep->n_paths; ++i) {
             fsbml_onesided_path_gone(ep->path[i].super.btl_endpoint);
+            fsbml_record_path_gone(ep->path[i].super.btl_endpoint);
         }
         OBJ_DESTRUCT(&ep->held);
         OBJ_DESTRUCT(&ep->lock);

@@ -204,6 +204,7 @@ int fsbml_params_register(const mca_base_component_t *component)
     p->site = NULL;
     p->table = NULL;
     p->report = NULL;
+    p->record = NULL;
     if (OMPI_SUCCESS
             != (rc = register_string(component, "cache",
                                      "Whether parameters of rails are kept for later jobs between the same nodes, in "
@@ -225,7 +226,12 @@ int fsbml_params_register(const mca_base_component_t *component)
                                         "File for a report of the measurement as JSON: the rails' parameters, how sure "
                                         "they are, what they cost, all samples. The first of the two processes that "
                                         "measure writes it, on its node (of several pairs, the first's); empty = none",
-                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, &p->report))) {
+                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, &p->report))
+        || OMPI_SUCCESS
+               != (rc = register_string(component, "record",
+                                        "Folder, or beginning of a file's name, for a record of what each process gives "
+                                        "to its rails (RANK.sends), as `./fsbml whatif` reads it; empty = none",
+                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, &p->record))) {
         return rc;
     }
     p->show_unreach_errors = true;

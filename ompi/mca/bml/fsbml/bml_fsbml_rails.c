@@ -294,6 +294,7 @@ int fsbml_rails_setup(void)
     }
     if (OMPI_SUCCESS == rc) {
         fsbml_put_watch();
+        fsbml_record_start();
     }
     return rc;
 }
@@ -301,6 +302,7 @@ int fsbml_rails_setup(void)
 void fsbml_rails_teardown(void)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    fsbml_record_stop(); /* before those who were there before it */
     fsbml_put_unwatch();
     fsbml_pairing_reset();
     for (uint32_t g = 0; g < m->n_groups; ++g) {

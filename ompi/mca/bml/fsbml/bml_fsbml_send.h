@@ -104,6 +104,15 @@ void fsbml_rdma_fini(void);
 /* bml_fsbml_bound.c: one rail of the pseudo BTL */
 void fsbml_bound_construct(mca_bml_fsbml_rail_t *rail);
 
+/* bml_fsbml_record.c: a record of what is sent, for bml_fsbml_record; without that, nothing */
+/** Puts itself between the rails' BTLs and all who send by them. */
+void fsbml_record_start(void);
+/** Takes itself out again, and ends the file. */
+void fsbml_record_stop(void);
+/** Whose a real BTL's endpoint is. */
+void fsbml_record_path_known(const struct mca_btl_base_endpoint_t *real_endpoint, const ompi_proc_t *proc);
+void fsbml_record_path_gone(const struct mca_btl_base_endpoint_t *real_endpoint);
+
 /* bml_fsbml_onesided.c: one-sided communication by active messages (Open MPI 5.0) */
 /** Offers the pseudo BTLs to osc/rdma. */
 void fsbml_onesided_init(void);

@@ -84,6 +84,7 @@ fsbml_shim_sources = \
 	bml_fsbml_put.c \
 	bml_fsbml_rails.c \
 	bml_fsbml_rdma.c \
+	bml_fsbml_record.c \
 	bml_fsbml_recv.c \
 	bml_fsbml_refused.c \
 	bml_fsbml_report.c \
