@@ -113,6 +113,7 @@ test_mpi() {
     "$FSBML_TOP/tests/mpi/classes.sh"
     "$FSBML_TOP/tests/mpi/cache.sh"
     "$FSBML_TOP/tests/mpi/calibrate.sh"
+    "$FSBML_TOP/tests/mpi/record.sh"
 }
 
 test_badinput() {
@@ -142,6 +143,7 @@ test_ref-mpi() {
     "$FSBML_TOP/tests/mpi/classes.sh" --reference
     "$FSBML_TOP/tests/mpi/cache.sh" --reference
     "$FSBML_TOP/tests/mpi/calibrate.sh" --reference
+    "$FSBML_TOP/tests/mpi/record.sh" --reference
 }
 
 test_ref-badinput() {
