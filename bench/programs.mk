@@ -35,7 +35,6 @@ calibrate = $(filter-out calibrate/job.o,$(patsubst $(bench)/%.cpp,%.o,$(wildcar
 	$(filter-out harness/main.o,$(harness)) $(core)
 
 # The simulator of a cluster is the tests'; so are the rules in it. No part of Open MPI: MPICC=true will do.
-cluster = $(TOP)/tests/sim/cluster
 simulator = $(patsubst $(cluster)/%.cpp,cluster.objects/%.o,$(wildcard $(cluster)/*.cpp))
 simulate = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/simulate/*.cpp)) \
 	$(addprefix harness/,arms.o compare.o progress.o results.o table.o) $(simulator) $(core)
