@@ -47,7 +47,7 @@ static number_t number[N_NUMBERS] = {
                    1, 1000, 9, OPAL_INFO_LVL_5},
     [N_BUDGET] = {"budget",
                   "Most milliseconds of one run of the PRTT benchmark, for all rails of a pair of nodes; plans are made for "
-                  "a third. What tests it, and runs that repeat it if it does not hold, come on top (10-60000, default "
+                  "two fifths. What tests it, and runs that repeat it if it does not hold, come on top (10-60000, default "
                   "300)",
                   10, 60000, 300, OPAL_INFO_LVL_4},
     [N_PROBE_TIMEOUT] = {"probe_timeout",
