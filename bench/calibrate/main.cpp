@@ -192,5 +192,6 @@ int main(int argc, char **argv)
     if (outcome >= 0) {
         return outcome;
     }
+    catch_signals();
     return ended("calibrate", [&] { work(request); });
 }

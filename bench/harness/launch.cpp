@@ -116,7 +116,6 @@ Outcome run(const Launch &launch, const std::function<void()> &meanwhile)
 
 int ended(const char *command, const std::function<void()> &work)
 {
-    catch_signals();
     try {
         work();
     } catch (const std::exception &error) {

@@ -194,5 +194,6 @@ int main(int argc, char **argv)
     if (outcome >= 0) {
         return outcome;
     }
+    catch_signals();
     return ended("bench", [&] { work(request); });
 }

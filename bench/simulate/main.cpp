@@ -3,6 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "show.hpp"
 
+#include "launch.hpp"
 #include "progress.hpp"
 #include "rule_fsbml.hpp"
 
@@ -230,12 +231,5 @@ int main(int argc, char **argv)
         list();
         return 0;
     }
-    try {
-        work(request);
-    } catch (const std::exception &error) {
-        std::fflush(stdout);
-        fmt::print(stderr, "fsbml: error: simulate: {}\n", error.what());
-        return 1;
-    }
-    return 0;
+    return ended("simulate", [&] { work(request); });
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "show.hpp"
+
+#include "launch.hpp"
 #include "sim/cluster/trace_merge.hpp"
 
 #include <CLI/CLI.hpp>
@@ -146,12 +148,5 @@ int main(int argc, char **argv)
     if (outcome >= 0) {
         return outcome;
     }
-    try {
-        work(request);
-    } catch (const std::exception &error) {
-        std::fflush(stdout);
-        fmt::print(stderr, "fsbml: error: whatif: {}\n", error.what());
-        return 1;
-    }
-    return 0;
+    return fsbml::bench::ended("whatif", [&] { work(request); });
 }
