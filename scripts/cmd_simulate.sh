@@ -3,6 +3,9 @@
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
 
+# shellcheck source=scripts/simulator.sh
+. "$FSBML_TOP/scripts/simulator.sh"
+
 cmd_simulate_help() {
     cat <<'HELP'
 usage: ./fsbml simulate [options]
@@ -40,19 +43,12 @@ HELP
 }
 
 cmd_simulate() {
-    local word dir=$FSBML_BUILD/simulate log=$FSBML_BUILD/log/simulate.log
+    local word
     for word in "$@"; do
         if [ "$word" = --help ] || [ "$word" = -h ]; then
             cmd_simulate_help
             return 0
         fi
     done
-    need_packages "the simulator" g++ make nlohmann-json3-dev libcli11-dev libfmt-dev
-    mkdir -p "$dir" "$FSBML_BUILD/log"
-    # No program of it needs MPI: whatever asks its compiler gets no answer.
-    local make=(make -C "$dir" -f "$FSBML_TOP/bench/programs.mk" --no-print-directory "TOP=$FSBML_TOP" MPICC=true)
-    if ! "${make[@]}" --question simulate.program >/dev/null 2>&1; then
-        logged "$log" "compiling the simulator" "${make[@]}" -j "$(nproc)" simulate.program || die "could not compile the simulator; the log is $log"
-    fi
-    passing_signals "$dir/simulate.program" "$@"
+    simulator_run simulate "$@"
 }

@@ -3,6 +3,9 @@
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
 
+# shellcheck source=scripts/simulator.sh
+. "$FSBML_TOP/scripts/simulator.sh"
+
 cmd_whatif_help() {
     cat <<'HELP'
 usage: ./fsbml whatif TRACE --table FILE [options]
@@ -32,21 +35,12 @@ HELP
 }
 
 cmd_whatif() {
-    local dir=$FSBML_BUILD/bench-whatif log=$FSBML_BUILD/log/bench-whatif.log word
+    local word
     for word in "$@"; do
-        case "$word" in
-            -h | --help)
-                cmd_whatif_help
-                return 0
-                ;;
-        esac
+        if [ "$word" = --help ] || [ "$word" = -h ]; then
+            cmd_whatif_help
+            return 0
+        fi
     done
-    # It needs no Open MPI, so no mpicc is asked how it compiles.
-    local make=(make -C "$dir" -f "$FSBML_TOP/bench/programs.mk" --no-print-directory "TOP=$FSBML_TOP" MPICC=true)
-    need_packages "whatif" g++ make nlohmann-json3-dev libcli11-dev libfmt-dev
-    mkdir -p "$dir"
-    "${make[@]}" --question whatif.program >/dev/null 2>&1 ||
-        logged "$log" "compiling the simulator" "${make[@]}" -j "$(nproc)" whatif.program ||
-        die "could not compile the simulator; the log is $log"
-    "$dir/whatif.program" "$@"
+    simulator_run whatif "$@"
 }

@@ -18,22 +18,7 @@ trap 'rm -rf -- "$scratch"' EXIT
 # simulate ARGUMENTS...: its output in $scratch/out and $scratch/err.
 simulate() { fsbml simulate "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; }
 
-told() {
-    grep -qE -- "$1" "$scratch/out" && return 0
-    sed 's/^/# /' "$scratch/out" >&9
-    return 1
-}
-
 untold() { ! grep -qE -- "$1" "$scratch/out"; }
-
-valid() {
-    /usr/bin/python3 -c 'import json, sys, jsonschema
-jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' "$1" "$FSBML_TOP/docs/simulate.schema.json" 2>&1 | tail -n 3 >"$scratch/invalid"
-    [ ! -s "$scratch/invalid" ] || { sed 's/^/# /' "$scratch/invalid" >&9 && return 1; }
-}
-
-# from JSON EXPRESSION: what python makes of the document d.
-from() { /usr/bin/python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
 
 # status EXPECTED ARGUMENTS...
 status() {
@@ -48,7 +33,7 @@ words_are_checked() {
     ok "help behind other words" test "$(fsbml simulate --seeds 3 --help)" = "$(fsbml simulate --help)"
     # The program's own help is not the driver's: neither may have an option that the other does not know.
     fsbml simulate --list >"$scratch/list" 2>/dev/null
-    for option in $("$FSBML_BUILD/simulate/simulate.program" --help | grep -oE '^  *(-h,)?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
+    for option in $("$FSBML_BUILD/simulator/simulate.program" --help | grep -oE '^  *(-h,)?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
         [ "$option" = --help ] || ok "help tells of $option" grep -qE -- "^  $option\b" <(fsbml simulate --help)
     done
     ok "the list has traffic" grep -qE '^  ring +2 allreduces' "$scratch/list"
@@ -87,7 +72,7 @@ simulation_is_complete() {
     ok "bars of the bound" equal "$(grep -cE '^  (met|NOT MET) +(true|wrong by 20 %): makespan / bound <= ' "$scratch/out")" 4
     ok "... of the best rail" equal "$(grep -cE '^  (met|NOT MET) +true: .* x best rail in ' "$scratch/out")" 2
     ok "... of each rival" equal "$(grep -cE '^  (met|NOT MET) +(true|wrong by 20 %): <= 1.01 x (ucx|single-bandwidth) in each class +worst [0-9.]+ \(' "$scratch/out")" 4
-    ok "the document is as its schema says" valid "$json"
+    ok "the document is as its schema says" valid simulate "$json"
     ok "... with all runs" equal "$(from "$json" 'len(d["runs"]), len({(r["set"], r["traffic"], r["seed"], r["wrong"]) for r in d["runs"]})')" "(24, 24)"
     ok "... by each rule" equal "$(from "$json" '[r["name"] for r in d["rules"]], {len(r["makespan_ps"]) for r in d["runs"]}')" \
         "(['fsbml', 'ucx', 'single-bandwidth'], {3})"

@@ -24,12 +24,6 @@ whatif() {
     return 1
 }
 
-told() {
-    grep -qE -- "$1" "$scratch/out" && return 0
-    sed 's/^/# /' "$scratch/out" >&9
-    return 1
-}
-
 # from EXPRESSION: what python makes of the document d; case(NAME, RULE) is a case of it, by(NAME) what it costs.
 from() {
     /usr/bin/python3 -c 'import json, sys
