@@ -8,26 +8,9 @@
  * rank 0, small messages to rank 1 take rail0, which is the faster one, and those to rank 2 rail1, by the counters of the node's
  * interfaces; and all arrive as they were sent.
  */
-#include "check.h"
+#include "interfaces.h"
 
 enum { TAG = 40, ACK = 41, BYTES = 1000, MESSAGES = 40, ROUNDS = 100 };
-
-/* Bytes that this node has sent so far on each of its rails. */
-static void sent(uint64_t bytes[2])
-{
-    char line[512];
-    FILE *f = fopen("/proc/self/net/dev", "r");
-    bytes[0] = bytes[1] = 0;
-    CHECK(NULL != f, "there is no /proc/self/net/dev");
-    while (NULL != fgets(line, sizeof(line), f)) {
-        unsigned rail = 0;
-        uint64_t tx = 0;
-        if (2 == sscanf(line, " rail%u: %*u %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &rail, &tx) && rail < 2) {
-            bytes[rail] = tx;
-        }
-    }
-    fclose(f);
-}
 
 /* Leaves the rails alone, and looks at what comes. */
 static void wait_a_moment(void)
@@ -43,14 +26,14 @@ static double share_of_rail0(int target, int round)
 {
     uint64_t before[2], after[2];
     uint8_t *out = check_alloc(BYTES);
-    sent(before);
+    interfaces_sent(before);
     for (int i = 0; i < MESSAGES; ++i) {
         check_fill(out, BYTES, check_seed(0, target, TAG, (uint64_t) (round * MESSAGES + i)));
         MPI_Send(out, BYTES, MPI_BYTE, target, TAG, MPI_COMM_WORLD);
         wait_a_moment();
     }
     MPI_Recv(NULL, 0, MPI_BYTE, target, ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    sent(after);
+    interfaces_sent(after);
     check_free(out, BYTES);
     const double rail0 = (double) (after[0] - before[0]), rail1 = (double) (after[1] - before[1]);
     return rail0 / (rail0 + rail1);

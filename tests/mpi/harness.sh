@@ -113,7 +113,9 @@ harness_compile() {
     for source in "$harness_sources"/*.c; do
         name=$(basename -- "$source" .c)
         harness_has "$name" || continue
-        if [ "$harness_programs/$name" -nt "$source" ] && [ "$harness_programs/$name" -nt "$harness_sources/check.h" ]; then
+        # Up to date is what no source or header is newer than.
+        if [ -e "$harness_programs/$name" ] &&
+            [ -z "$(find "$source" "$harness_sources"/*.h -newer "$harness_programs/$name")" ]; then
             continue
         fi
         "$1" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -Wall -Wextra -Wshadow -Werror -o "$harness_programs/$name" \

@@ -9,7 +9,7 @@
  *
  * usage: uneven load|alone BYTES
  */
-#include "check.h"
+#include "interfaces.h"
 
 enum { TAG = 30, ACK = 31, WINDOW = 16, MEBIBYTE = 1048576 };
 
@@ -17,23 +17,6 @@ static int rounds(size_t bytes)
 {
     const int n = (int) (6 * (size_t) MEBIBYTE / (bytes * WINDOW));
     return n > 2 ? n : 2;
-}
-
-/* Bytes that this node has sent so far on each of its rails. The measurement of the rails is over when MPI_Init returns. */
-static void sent(uint64_t bytes[2])
-{
-    char line[512];
-    FILE *f = fopen("/proc/self/net/dev", "r");
-    bytes[0] = bytes[1] = 0;
-    CHECK(NULL != f, "there is no /proc/self/net/dev");
-    while (NULL != fgets(line, sizeof(line), f)) {
-        unsigned rail = 0;
-        uint64_t tx = 0;
-        if (2 == sscanf(line, " rail%u: %*u %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &rail, &tx) && rail < 2) {
-            bytes[rail] = tx;
-        }
-    }
-    fclose(f);
 }
 
 /* In turns to each target, at most a window on the way. */
@@ -93,9 +76,9 @@ int main(int argc, char **argv)
     }
     if (0 == check_rank) {
         uint64_t before[2], after[2];
-        sent(before);
+        interfaces_sent(before);
         stream(load ? target : target + 1, load ? 2 : 1, bytes);
-        sent(after);
+        interfaces_sent(after);
         printf("uneven: %zu bytes to each, on rail0 %" PRIu64 ", on rail1 %" PRIu64 "\n",
                (size_t) rounds(bytes) * WINDOW * bytes, after[0] - before[0], after[1] - before[1]);
         fflush(stdout);
