@@ -12,6 +12,8 @@
 #define FSBML_TESTS_FAKE_PML_H
 
 #include "fake_btl.h"
+#include "ompi/mca/hook/base/base.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/runtime/opal.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/show_help.h"
@@ -44,6 +46,22 @@ ompi_proc_t **ompi_proc_all(size_t *n)
         OBJ_RETAIN(peers[i]);
     }
     return all;
+}
+
+static ompi_hook_base_component_t *hooked; /* who wants to know when MPI_Finalize begins */
+
+int ompi_hook_base_register_callbacks(ompi_hook_base_component_t *component)
+{
+    CHECK(NULL == hooked);
+    hooked = component;
+    return OMPI_SUCCESS;
+}
+
+int ompi_hook_base_deregister_callbacks(ompi_hook_base_component_t *component)
+{
+    CHECK(component == hooked);
+    hooked = NULL;
+    return OMPI_SUCCESS;
 }
 
 int fsbml_kvs_put(const char *key, const void *data, size_t len)
@@ -143,6 +161,7 @@ static void world_up(int n)
         selected[i]->btl_module = &fake[i].super;
         opal_list_append(&mca_btl_base_modules_initialized, &selected[i]->super);
     }
+    ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
     fsbml_module_construct();
     CHECK(OMPI_SUCCESS == fsbml_rails_setup());
     CHECK(OMPI_SUCCESS == fsbml_proof_init());

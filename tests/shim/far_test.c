@@ -7,6 +7,7 @@
  * what messages do then. */
 
 #include "fake_net.h"
+#include "ompi/runtime/params.h"
 
 enum { TAG = MCA_BTL_TAG_PML + 1, ROUND = 8 }; /* questions over two rails */
 
@@ -240,6 +241,33 @@ static void rails_and_peers_may_go(void)
     CHECK(NULL != ep->far);
     fsbml_path_remove(ep, &ep->path[1]);
     CHECK(0 == send_one(100));
+    down();
+}
+
+/* Who is asked in MPI_Finalize may be gone, and the question be a write on a closed connection. */
+static void nobody_is_asked_at_the_end(void)
+{
+    up(120000);
+    table_comes();
+    ompi_mpi_state = OMPI_MPI_STATE_INIT_STARTED; /* not before MPI_Init is done, either */
+    CHECK(0 == send_one(100));
+    later(1);
+    CHECK(0 == net_timed && NULL == ep->distance);
+    ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
+    CHECK(0 == send_one(100));
+    later(1);
+    const int asked = net_timed;
+    CHECK(0 < asked && asked < ROUND);
+    ompi_mpi_state = OMPI_MPI_STATE_FINALIZE_STARTED;
+    later(100);
+    CHECK(asked == net_timed);
+    ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
+    ompi_async_mpi_finalize = true; /* peers do not wait for this process */
+    later(100);
+    CHECK(asked == net_timed);
+    ompi_async_mpi_finalize = false;
+    later(100);
+    CHECK(2 * ROUND == net_timed && NULL != ep->far);
     down();
 }
 

@@ -176,6 +176,29 @@ static void a_goodbye_to_nobody_is_survived(void)
     CHECK(0 == sigprocmask(SIG_BLOCK, NULL, &mask) && 0 == sigismember(&mask, SIGPIPE));
 }
 
+/* From the beginning of MPI_Finalize, tcp may close a connection whenever it makes progress. */
+static void goodbyes_in_finalize_are_survived(void)
+{
+    sigset_t pending, mask;
+    two_rails();
+    world_up(2);
+    fsbml_closing_init();
+    CHECK(NULL != hooked && NULL != hooked->hookm_mpi_finalize_top);
+    hooked->hookm_mpi_finalize_top();
+    hooked->hookm_mpi_finalize_top(); /* the second MPI_Finalize is told off later */
+    raise(SIGPIPE);
+    fake[0].breaks_pipe = true;
+    (void) peer_up();
+    all_answer(2);
+    world_down(2);
+    raise(SIGPIPE);
+    fsbml_closing_fini();
+    fsbml_closing_fini();
+    CHECK(NULL == hooked);
+    CHECK(0 == sigpending(&pending) && 0 == sigismember(&pending, SIGPIPE));
+    CHECK(0 == sigprocmask(SIG_BLOCK, NULL, &mask) && 0 == sigismember(&mask, SIGPIPE));
+}
+
 static struct {
     const mca_btl_base_module_t *btl;
     void *data;

@@ -241,6 +241,7 @@ static int finalize(void)
     }
     free(procs);
     fsbml_rails_teardown();
+    fsbml_closing_fini();
     return OMPI_SUCCESS;
 }
 

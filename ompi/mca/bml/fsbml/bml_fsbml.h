@@ -18,6 +18,7 @@
 #ifndef MCA_BML_FSBML_H
 #define MCA_BML_FSBML_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -257,6 +258,20 @@ int fsbml_del_procs(size_t n, struct ompi_proc_t **procs);
 uint32_t fsbml_btl_flags(const mca_btl_base_module_t *btl);
 /** Registers a BTL's progress function; at low priority while no peer uses the BTL. */
 void fsbml_progress_start(mca_btl_base_module_t *btl, bool in_use);
+
+/* bml_fsbml_closing.c: connections to peers that have closed theirs */
+typedef struct fsbml_closing_t {
+    sigset_t before, pipe;
+    bool held, was_pending;
+} fsbml_closing_t;
+/** Between the two, this thread does not get SIGPIPE. */
+fsbml_closing_t fsbml_closing_begin(void);
+void fsbml_closing_end(const fsbml_closing_t *closing);
+/** The same from the beginning of MPI_Finalize to fini. */
+void fsbml_closing_init(void);
+void fsbml_closing_fini(void);
+/** Will peers surely not close yet? They wait in MPI_Finalize for this process, except if told not to, and in sessions. */
+bool fsbml_closing_is_far_off(void);
 
 /* bml_fsbml_rails.c: from BTL modules to rails and groups */
 int fsbml_rails_setup(void);

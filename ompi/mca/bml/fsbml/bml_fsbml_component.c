@@ -163,6 +163,7 @@ static int component_open(void)
 
 static int component_close(void)
 {
+    fsbml_closing_fini(); /* if nobody ended the module, the hook must not outlive this DSO */
     return OMPI_SUCCESS;
 }
 
@@ -201,6 +202,7 @@ static mca_bml_base_module_t *component_init(int *priority, bool progress_thread
         return &refusal.module;
     }
     fsbml_onesided_init();
+    fsbml_closing_init();
     FSBML_VERBOSE(FSBML_V_RAILS, "%s hooks, Open MPI %d.%d.%d, %u rails in %u groups", fsbml_hooks_name,
                   OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, mca_bml_fsbml.n_rails,
                   mca_bml_fsbml.n_groups);

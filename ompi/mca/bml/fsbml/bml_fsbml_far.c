@@ -48,7 +48,7 @@ static void begin(mca_bml_fsbml_endpoint_t *ep)
     const uint32_t live = atomic_load(&ep->live);
     fsbml_distance_rail_t rail[FSBML_MAX_RAILS];
     uint32_t measured = 0;
-    if (live != atomic_load(&ep->possible) || atomic_load(&asking) >= MOST_PEERS) {
+    if (live != atomic_load(&ep->possible) || atomic_load(&asking) >= MOST_PEERS || !fsbml_closing_is_far_off()) {
         return;
     }
     for (uint32_t left = live; 0 != left; left &= left - 1) {
@@ -108,7 +108,7 @@ void fsbml_far_look(mca_bml_fsbml_endpoint_t *ep)
     uint32_t idle = 0, rail = 0;
     fsbml_distance_t *over = NULL;
     opal_mutex_lock(&ep->lock);
-    if (NULL == ep->distance) {
+    if (NULL == ep->distance || !fsbml_closing_is_far_off()) {
         opal_mutex_unlock(&ep->lock);
         return;
     }

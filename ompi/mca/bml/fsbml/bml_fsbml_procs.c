@@ -6,8 +6,6 @@
 /* Processes come and go: which BTLs reach a peer, and what the PML gets for them. */
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 
 #include "bml_fsbml_hooks.h"
@@ -236,44 +234,13 @@ static int del_proc(ompi_proc_t *proc)
     return OMPI_SUCCESS;
 }
 
-/* tcp of 5.0 says goodbye on every connection that it closes. If the peer has closed its end already and had not read all
- * (messages that nobody received), that raises SIGPIPE and ends the job in MPI_Finalize, with r2 too. The signal is this
- * thread's: hold it back while connections close, and drop it; whoever waits for one of their own keeps it. */
-typedef struct closing_t {
-    sigset_t before, pipe;
-    bool held, was_pending;
-} closing_t;
-
-static closing_t closing_begin(void)
-{
-    closing_t c = {.was_pending = false};
-    sigset_t pending;
-    sigemptyset(&c.pipe);
-    sigaddset(&c.pipe, SIGPIPE);
-    c.was_pending = 0 == sigpending(&pending) && 1 == sigismember(&pending, SIGPIPE);
-    c.held = 0 == pthread_sigmask(SIG_BLOCK, &c.pipe, &c.before);
-    return c;
-}
-
-static void closing_end(const closing_t *c)
-{
-    const struct timespec at_once = {0, 0};
-    if (c->held && !c->was_pending) {
-        while (-1 == sigtimedwait(&c->pipe, NULL, &at_once) && EINTR == errno) {
-        }
-    }
-    if (c->held) {
-        pthread_sigmask(SIG_SETMASK, &c->before, NULL);
-    }
-}
-
 int fsbml_del_procs(size_t nprocs, struct ompi_proc_t **procs)
 {
-    const closing_t closing = closing_begin();
+    const fsbml_closing_t closing = fsbml_closing_begin();
     int rc = OMPI_SUCCESS;
     for (size_t p = 0; OMPI_SUCCESS == rc && p < nprocs; ++p) {
         rc = del_proc(procs[p]);
     }
-    closing_end(&closing);
+    fsbml_closing_end(&closing);
     return rc;
 }

@@ -64,6 +64,7 @@ fsbml_shim_sources = \
 	bml_fsbml_cache.c \
 	bml_fsbml_calibrate.c \
 	bml_fsbml_classes.c \
+	bml_fsbml_closing.c \
 	bml_fsbml_component.c \
 	bml_fsbml_confirm.c \
 	bml_fsbml_endpoint.c \
