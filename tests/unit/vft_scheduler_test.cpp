@@ -21,14 +21,14 @@ double base_of(const fsbml_loggp_t &p)
     return p.o_s_ns + p.L_ns + p.o_r_ns;
 }
 
-// o + L as the scheduler takes it: what differs by less than 1.5 us or 3 % from that of a rail with a lower G
-// is as much.
+// o + L as the scheduler takes it: what differs by less than 1.5 us (a sixth at most) or 3 % from that of a
+// rail with a lower G is as much.
 double settled_base(const std::vector<fsbml_loggp_t> &models, std::size_t rail)
 {
     const double own = base_of(models[rail]);
     double settled = own;
     for (const fsbml_loggp_t &other : models) {
-        const double slack = std::max(1500.0, base_of(other) / 32);
+        const double slack = std::max(std::min(1500.0, base_of(other) / 6), base_of(other) / 32);
         if (other.G_ns_per_byte < models[rail].G_ns_per_byte && std::fabs(own - base_of(other)) <= slack) {
             settled = std::max(settled, base_of(other));
         }
@@ -107,6 +107,17 @@ TEST(Arrival, NearTiesGoToTheLowerG)
         const SchedPtr thesis = make_sched(models, FSBML_POLICY_THESIS);
         EXPECT_EQ(fsbml_sched_choose(thesis.get(), 1000, 1, 3), 1 - fast)
             << "the thesis' rule is left as it is";
+    }
+}
+
+// Rails of a microsecond or two: half of one is no chance there.
+TEST(Arrival, NearTiesAreNearerOnFastRails)
+{
+    const fsbml_loggp_t wide = loggp(1500, 300, 400, 100, 0.08);
+    for (const auto &[nearer_ns, small] : {std::pair{500.0, 1}, std::pair{200.0, 0}}) {
+        const SchedPtr s = make_sched({wide, loggp(1500 - nearer_ns, 300, 400, 100, 0.32)});
+        EXPECT_EQ(fsbml_sched_choose(s.get(), 0, 8, 3), small) << nearer_ns;
+        EXPECT_EQ(fsbml_sched_choose(s.get(), 0, 65536, 3), 0) << nearer_ns;
     }
 }
 

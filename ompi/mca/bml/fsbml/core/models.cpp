@@ -14,7 +14,7 @@ namespace fsbml
 namespace
 {
 
-// Differences of o + L below this, or below 3 %, are none.
+// Differences of o + L below this, if that is less than a sixth, or below 3 %, are none.
 constexpr double kTieNs = 1500.0;
 
 // A model in integers.
@@ -61,7 +61,7 @@ Ticks settled_base(const Fixed *all, std::uint32_t measured, std::size_t rail) n
             continue;
         }
         const Ticks other = all[j].base;
-        const Ticks slack = std::max(other / 32, ticks_from_ns(kTieNs));
+        const Ticks slack = std::max(other / 32, std::min(other / 6, ticks_from_ns(kTieNs)));
         if ((own > other ? own - other : other - own) <= slack && settled <= other) {
             settled = other + 1;
         }
