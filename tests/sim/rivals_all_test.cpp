@@ -5,6 +5,10 @@
 // All rivals: they keep to the rails they may use, lose no byte, and decide alike for a seed.
 #include "rivals.hpp"
 
+#include "cluster/bound.hpp"
+#include "cluster/simulate.hpp"
+#include "cluster/traffic.hpp"
+
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -87,6 +91,30 @@ TEST(Rivals, DecideAlikeForASeed)
 {
     for (RuleMaker *maker : rivals()) {
         EXPECT_EQ(wander(*maker, 7, 4), wander(*maker, 7, 4)) << maker->name();
+    }
+}
+
+// Who cuts as the component does is no sooner than what no such rule can beat. (UCX and MVAPICH cut messages
+// that are eager in Open MPI.)
+TEST(Rivals, AreNotBelowTheBound)
+{
+    BoundOptions as_the_component;
+    as_the_component.whole_up_to = kEager;
+    as_the_component.least_fragment = kQuantumLeast;
+    Cluster c = cluster_of({loggp(60e3, 2500, 3000, 1e3, 42.5), loggp(250e3, 2500, 3000, 1e3, 425),
+                            loggp(40e3, 2500, 3000, 1e3, 42.5)});
+    c.nodes = 4;
+    for (const Traffic &traffic : all_traffic()) {
+        const Workload workload = traffic.make(4, 1);
+        const Time bound = lower_bound(c, workload, as_the_component).makespan;
+        ASSERT_GT(bound, 0) << traffic.name;
+        for (RuleMaker *maker : rivals()) {
+            const std::string name = maker->name();
+            if (0 != name.rfind("ucx", 0) && 0 != name.rfind("mvapich", 0)) {
+                EXPECT_GE(simulate({&c, &workload, maker, 1, false}).makespan, bound)
+                    << name << ", " << traffic.name;
+            }
+        }
     }
 }
 

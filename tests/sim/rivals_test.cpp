@@ -30,7 +30,8 @@ TEST(RoundRobin, CutsAsTheComponentDoes)
 {
     const Cluster c = of_gaps({1.0, 1.0}); // needs 1 + 200 / 0.02 bytes: 16 KiB
     Process p("round-robin", c);
-    EXPECT_EQ(p.message(40000), (Pieces{{0, 16384}, {1, 16384}, {0, 7232}}));
+    EXPECT_EQ(p.message(65537), (Pieces{{0, 16384}, {1, 16384}, {0, 16384}, {1, 16384}, {0, 1}}));
+    EXPECT_EQ(p.message(65536), (Pieces{{1, 65536}})); // what the eager limit leaves whole
 }
 
 TEST(WeightedRoundRobin, IsSmooth) // the example in nginx' own change
@@ -240,9 +241,11 @@ TEST(Ecf, WaitsAtTheBorder)
 TEST(Ecf, CountsWhatIsStillToBeDecided)
 {
     Process p = ecf_busy(10002.0);
-    ASSERT_EQ(p.cut(8192).size(), 2U);
-    EXPECT_EQ(p.choose(4096), 0); // with 8192 bytes to go
-    EXPECT_EQ(p.choose(4096), 1); // with 4096
+    ASSERT_EQ(p.cut(69632).size(), 17U);
+    for (int left = 17; left > 1; --left) {
+        EXPECT_EQ(p.choose(4096), 0) << left;
+    }
+    EXPECT_EQ(p.choose(4096), 1); // with 4096 bytes to go
 }
 
 TEST(Ecf, WaitsOnWithHysteresis)

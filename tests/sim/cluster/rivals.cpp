@@ -70,7 +70,7 @@ std::uint64_t Knowledge::quantum(std::uint32_t mask) const
 
 void Knowledge::cut(const Situation &whole, std::vector<Rule::Piece> &out) const
 {
-    cut_every(whole.bytes, quantum(whole.rails), out);
+    cut_every(whole.bytes, whole.bytes <= kEager ? kEager : quantum(whole.rails), out);
 }
 
 void cut_every(std::uint64_t bytes, std::uint64_t size, std::vector<Rule::Piece> &out)

@@ -22,9 +22,10 @@ RuleMaker *rival(const std::string &name);
 // is no rival: it checks the component's integers.
 RuleMaker &formula();
 
-// Where a rule does not say itself how a long message is cut, it is cut as the component does: by
-// fsbml_quantum of all rails that reach the peer, with the loss, the least and the most that the component
-// gives it over tcp.
+// Where a rule does not say itself how a message is cut, it is cut as the component does: up to the eager
+// limit not at all, a longer one by fsbml_quantum of all rails that reach the peer, with the loss, the least
+// and the most that the component gives it over tcp.
+constexpr std::uint64_t kEager = 65536;
 constexpr double kQuantumLoss = 0.02;
 constexpr std::uint64_t kQuantumLeast = 4096;
 constexpr std::uint64_t kQuantumMost = 131072;

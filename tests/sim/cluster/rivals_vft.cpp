@@ -76,7 +76,8 @@ private:
 // max(now + o_s, VFT - credit) + L + gap(s) - gap(1) + (O_s + O_r) (s-1) + o_r, least of all
 // (fsbml_sched_predict). As in the component, the credit is the burst, but no more than the bytes' time on
 // the line that the size is on, and of two rails whose o_s + L + o_r differ by no more than measurements do
-// (1.5 us, or 1/32), the one with the lower G counts as sooner. Without L, it is as if the model had none.
+// (1.5 us up to 1/6, or 1/32), the one with the lower G counts as sooner. Without L, it is as if the model
+// had none.
 struct Parts {
     bool backlog, latency;
 };
@@ -127,7 +128,8 @@ private:
         constexpr double bit = 1e-3; // ns: what tells the two apart
         double settled = base(i);
         for (std::size_t k = 0; k < rails_.size(); ++k) {
-            const bool alike = std::abs(base(i) - base(k)) <= std::max(base(k) / 32.0, 1500.0);
+            const bool alike =
+                std::abs(base(i) - base(k)) <= std::max(base(k) / 32.0, std::min(base(k) / 6.0, 1500.0));
             if (alike && rails_[k].G_ns_per_byte < rails_[i].G_ns_per_byte && settled <= base(k)) {
                 settled = base(k) + bit;
             }
