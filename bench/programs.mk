@@ -18,7 +18,9 @@ collectives = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/mpi/collectives*
 p2p = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/mpi/p2p*.cpp)) $(common)
 onesided = mpi/onesided.o $(common)
 calibrate_job = calibrate/job.o
-mpi_programs = onetoone collectives p2p onesided calibrate_job
+# Reads traces as the simulator does.
+replay_job = mpi/replay.o cluster.objects/trace.o cluster.objects/trace_lines.o $(common)
+mpi_programs = onetoone collectives p2p onesided calibrate_job replay_job
 
 # The program has the folder's name, so its objects are in another.
 kernels = $(patsubst $(bench)/kernels/%.cpp,kernels.objects/%.o,$(wildcard $(bench)/kernels/*.cpp)) $(common)
@@ -38,6 +40,8 @@ calibrate = $(filter-out calibrate/job.o,$(patsubst $(bench)/%.cpp,%.o,$(wildcar
 simulator = $(patsubst $(cluster)/%.cpp,cluster.objects/%.o,$(wildcard $(cluster)/*.cpp))
 simulate = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/simulate/*.cpp)) \
 	$(addprefix harness/,arms.o compare.o launch.o progress.o results.o table.o) $(simulator) $(core)
+replay = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/replay/*.cpp)) whatif/rails.o whatif/job.o \
+	$(filter-out harness/main.o,$(harness)) $(simulator) $(core)
 whatif = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/whatif/*.cpp)) \
 	$(filter-out harness/main.o,$(harness)) $(simulator) $(core)
 
@@ -74,6 +78,8 @@ simulate.program: $(simulate)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt -pthread
 whatif.program: $(whatif)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
+replay.program: $(replay)
+	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
 
 # Goes into programs that are not ours by LD_PRELOAD, and into those that mpirun starts beside them: so it links nothing.
 libfsbml_probe.so: app/probe.c app/interfaces.c $(bench)/app/interfaces.h
@@ -106,6 +112,12 @@ simulate/%.o: simulate/%.cpp
 cluster.objects/%.o: $(cluster)/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O2 $(CXXFLAGS_ALL) -I$(cluster) -I$(fsbml)/core -MMD -MP -c -o $@ $<
+mpi/replay.o: mpi/replay.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O2 $(mpi_compile) $(CXXFLAGS_ALL) -I$(TOP)/tests -I$(fsbml)/core -MMD -MP -c -o $@ $<
+replay/%.o: replay/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O1 $(CXXFLAGS_ALL) -Wshadow -I$(bench) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 whatif/%.o: whatif/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O1 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
