@@ -26,6 +26,7 @@ std::uint32_t Mailbox::open(std::uint32_t from, std::uint32_t to, std::uint32_t 
     }
     const std::uint32_t id = messages_.take();
     Message &m = messages_[id];
+    m.from = from;
     m.to = to;
     m.channel = channel;
     m.missing = fragments;
@@ -43,23 +44,48 @@ std::uint32_t Mailbox::open(std::uint32_t from, std::uint32_t to, std::uint32_t 
 bool Mailbox::fragment(std::uint32_t message)
 {
     Message &m = messages_[message];
-    if (0 != --m.missing) {
+    const bool could = can_be_found(message);
+    m.begun = true;
+    --m.missing;
+    if (!could && can_be_found(message) && channels_[m.channel].first == message) {
+        make_ready(message);
+    }
+    if (0 != m.missing) {
         return false;
     }
     ++taken_in_;
-    if (channels_[m.channel].first == message) {
-        make_ready(message);
-    }
     return true;
+}
+
+bool Mailbox::can_be_found(std::uint32_t message)
+{
+    const Message &m = messages_[message];
+    return m.held ? m.begun : 0 == m.missing;
+}
+
+std::uint32_t Mailbox::found(std::uint32_t rank, std::uint32_t peer) const
+{
+    if (kAnyPeer == peer) {
+        return ready_[rank].first;
+    }
+    const auto channel = channel_of_.find(pair_of(peer, rank));
+    return channel_of_.end() != channel ? channels_[channel->second].first : kNone;
+}
+
+std::uint32_t Mailbox::to_answer(std::uint32_t rank, std::uint32_t peer)
+{
+    const std::uint32_t message = found(rank, peer);
+    if (kNone == message || !messages_[message].held || !messages_[message].begun
+        || messages_[message].answered) {
+        return kNone;
+    }
+    messages_[message].answered = true;
+    return message;
 }
 
 bool Mailbox::receive(std::uint32_t rank, std::uint32_t peer)
 {
-    std::uint32_t message = ready_[rank].first;
-    if (kAnyPeer != peer) {
-        const auto channel = channel_of_.find(pair_of(peer, rank));
-        message = channel_of_.end() != channel ? channels_[channel->second].first : kNone;
-    }
+    const std::uint32_t message = found(rank, peer);
     if (kNone == message || 0 != messages_[message].missing) {
         return false;
     }
@@ -86,7 +112,7 @@ void Mailbox::take(std::uint32_t message)
     List &channel = channels_[m.channel];
     channel.pop(messages_);
     messages_.give_back(message);
-    if (!channel.empty() && 0 == messages_[channel.first].missing) {
+    if (!channel.empty() && can_be_found(channel.first)) {
         make_ready(channel.first);
     }
 }

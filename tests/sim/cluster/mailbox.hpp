@@ -16,8 +16,9 @@ namespace fsbml::sim::engine
 
 struct Message {
     std::uint32_t next = kNone; // of the same sender to the same receiver
-    std::uint32_t to = 0, channel = 0;
-    std::uint32_t missing = 0;                              // fragments
+    std::uint32_t from = 0, to = 0, channel = 0;
+    bool held = false, begun = false, answered = false; // its sender holds the rest; the first one is here
+    std::uint32_t missing = 0;                          // fragments
     std::uint32_t ready_before = kNone, ready_next = kNone; // in the receiver's list
     std::uint64_t number = 0;                               // in the order of sending of all
 };
@@ -31,6 +32,11 @@ public:
     std::uint32_t open(std::uint32_t from, std::uint32_t to, std::uint32_t fragments);
     // A fragment has been taken in. True if it was the message's last one.
     bool fragment(std::uint32_t message);
+    // Its sender has sent the first of its fragments, and awaits an answer for the others.
+    void hold(std::uint32_t message) { messages_[message].held = true; }
+    // The message that a receive has found, if it awaits an answer: then it does so no more. Else kNone.
+    std::uint32_t to_answer(std::uint32_t rank, std::uint32_t peer);
+
     // A receive: takes the next message from that peer, or from anybody, if it is whole.
     bool receive(std::uint32_t rank, std::uint32_t peer);
 
@@ -39,7 +45,10 @@ public:
     std::uint64_t taken_in() const { return taken_in_; }
 
 private:
-    void make_ready(std::uint32_t message); // the next of its sender to be received, and whole
+    // The one that a receive finds: the next of its sender, and whole, or the first fragment of what is held.
+    std::uint32_t found(std::uint32_t rank, std::uint32_t peer) const;
+    bool can_be_found(std::uint32_t message);
+    void make_ready(std::uint32_t message); // the next of its sender to be received, and can be found
     void take(std::uint32_t message);
 
     Pool<Message> messages_;

@@ -27,6 +27,7 @@ struct Fragment {
     std::uint32_t hop = 0;  // the next bottleneck
     std::uint8_t users = 0; // its way and the NIC: who gives it back
     bool told = false;      // that it has been sent
+    bool answer = false;    // of a receiver to `message`, whose sender awaits it
     std::uint64_t bytes = 0;
     std::uint64_t passage = 0;
     Time decided = 0;

@@ -35,7 +35,7 @@ void Processors::make_rules()
         const std::vector<Op> &ops = job_.workload->process[rank];
         const bool sends =
             std::any_of(ops.begin(), ops.end(), [](const Op &op) { return Op::Kind::send == op.kind; });
-        if (sends) {
+        if (sends || job_.rendezvous.above > 0) { // who receives answers
             processes_[rank].rule = job_.rules->make(*job_.cluster, rank, mixed(~job_.seed, rank));
         }
     }
@@ -80,16 +80,26 @@ void Processors::finish(std::uint32_t rank)
     switch (was) {
     case Doing::sending:
         network_.enter(p.fragment);
-        if (p.pieces.size() == ++p.next_piece) {
-            p.pieces.clear();
-            if (p.pieces.capacity() > kKeptPieces) {
-                p.pieces.shrink_to_fit();
-            }
-            ++p.next_op;
+        sent_piece(rank, job_.workload->process[rank][p.next_op]);
+        break;
+    case Doing::sending_rest:
+        network_.enter(p.fragment);
+        if (p.answered.front().pieces.size() == ++p.answered.front().next_piece) {
+            p.answered.pop_front();
         }
+        break;
+    case Doing::answering:
+        network_.enter(p.fragment);
         break;
     case Doing::taking_in: {
         const Fragment &f = fragments_[p.fragment];
+        if (f.answer) {
+            const auto rest = p.awaiting.find(f.message);
+            p.answered.push_back(std::move(rest->second));
+            p.awaiting.erase(rest);
+            network_.release(p.fragment);
+            break;
+        }
         if (job_.keep_passages) {
             outcome_.passages[f.passage].received = events_.now();
         }
@@ -116,6 +126,10 @@ void Processors::go_on(std::uint32_t rank)
     if (Doing::nothing != p.doing) {
         return;
     }
+    if (!p.answered.empty()) {
+        send_rest(rank);
+        return;
+    }
     while (p.next_op < ops.size() && begin(rank, ops[p.next_op])) {
         ++p.next_op;
         p.alarm_set = false;
@@ -138,8 +152,14 @@ bool Processors::begin(std::uint32_t rank, const Op &op)
     switch (op.kind) {
     case Op::Kind::send:
         return begin_send(rank, op);
-    case Op::Kind::recv:
+    case Op::Kind::recv: {
+        const std::uint32_t message = mailbox_.to_answer(rank, op.peer);
+        if (kNone != message) {
+            answer(rank, message);
+            return false;
+        }
         return mailbox_.receive(rank, op.peer);
+    }
     case Op::Kind::compute:
         occupy(rank, Doing::computing, op.time);
         return false;
@@ -182,45 +202,88 @@ bool Processors::begin_send(std::uint32_t rank, const Op &op)
             blame(*job_.rules, std::to_string(op.bytes) + " bytes were cut into " + std::to_string(sum));
         }
         p.message = mailbox_.open(rank, op.peer, static_cast<std::uint32_t>(p.pieces.size()));
+        if (job_.rendezvous.above > 0 && op.bytes > job_.rendezvous.above && p.pieces.size() > 1) {
+            mailbox_.hold(p.message);
+        }
     }
-    send_piece(rank, op);
+    give(rank, op.peer, p.message, p.pieces[p.next_piece], false);
+    occupy(rank, Doing::sending, overhead(p.fragment));
     return false;
 }
 
-void Processors::send_piece(std::uint32_t rank, const Op &op)
+// One more of the message's. What is held waits for the answer, and the process goes on.
+void Processors::sent_piece(std::uint32_t rank, const Op &op)
 {
     Process &p = processes_[rank];
-    const Rule::Piece piece = p.pieces[p.next_piece];
-    const Situation s = situation(rank, op.peer, piece.bytes, events_.now());
+    const bool held = mailbox_[p.message].held;
+    if (p.pieces.size() > ++p.next_piece && !held) {
+        return;
+    }
+    if (held) {
+        p.awaiting[p.message] = Rest{p.message, op.peer, p.next_piece, p.pieces};
+    }
+    p.pieces.clear();
+    if (p.pieces.capacity() > kKeptPieces) {
+        p.pieces.shrink_to_fit();
+    }
+    ++p.next_op;
+}
+
+void Processors::send_rest(std::uint32_t rank)
+{
+    Process &p = processes_[rank];
+    const Rest &rest = p.answered.front();
+    give(rank, rest.to, rest.message, rest.pieces[rest.next_piece], false);
+    occupy(rank, Doing::sending_rest, overhead(p.fragment));
+}
+
+void Processors::answer(std::uint32_t rank, std::uint32_t message)
+{
+    Process &p = processes_[rank];
+    give(rank, mailbox_[message].from, message, Rule::Piece{job_.rendezvous.answer_bytes, -1}, true);
+    occupy(rank, Doing::answering, overhead(p.fragment));
+}
+
+void Processors::give(std::uint32_t rank, std::uint32_t to, std::uint32_t message, const Rule::Piece &piece,
+                      bool is_answer)
+{
+    Process &p = processes_[rank];
+    const Situation s = situation(rank, to, piece.bytes, events_.now());
     const int rail = piece.rail >= 0 ? piece.rail : p.rule->choose(s);
     if (rail < 0 || rail >= static_cast<int>(job_.cluster->rails.size()) || 0 == (s.rails >> rail & 1U)) {
         blame(*job_.rules, "rail " + std::to_string(rail) + " does not join node " + std::to_string(s.node)
-                               + " with rank " + std::to_string(op.peer));
+                               + " with rank " + std::to_string(to));
     }
     ++outcome_.decisions;
     p.rule->given(rail, s);
     p.fragment = fragments_.take();
     Fragment &f = fragments_[p.fragment];
-    f.message = p.message;
+    f.message = message;
+    f.answer = is_answer;
     f.from = rank;
-    f.to = op.peer;
+    f.to = to;
     f.rail = static_cast<std::uint32_t>(rail);
     f.bytes = piece.bytes;
     f.decided = events_.now();
     f.users = 1;
-    if (job_.keep_passages) {
+    if (job_.keep_passages && !is_answer) {
         f.passage = outcome_.passages.size();
         Passage passage;
         passage.from = rank;
-        passage.to = op.peer;
+        passage.to = to;
         passage.rail = f.rail;
-        passage.message = mailbox_[p.message].number;
+        passage.message = mailbox_[message].number;
         passage.bytes = piece.bytes;
         passage.given = events_.now();
         passage.begins = passage.ends = passage.arrives = passage.received = kNever;
         outcome_.passages.push_back(passage);
     }
-    occupy(rank, Doing::sending, network_.times(f.rail).overhead_send(piece.bytes));
+}
+
+Time Processors::overhead(std::uint32_t fragment)
+{
+    const Fragment &f = fragments_[fragment];
+    return network_.times(f.rail).overhead_send(f.bytes);
 }
 
 void Processors::take_in(std::uint32_t rank)
@@ -255,7 +318,7 @@ void Processors::on_sent(std::uint32_t fragment)
 void Processors::on_arrival(std::uint32_t fragment)
 {
     const Fragment &f = fragments_[fragment];
-    if (job_.keep_passages) {
+    if (job_.keep_passages && !f.answer) {
         Passage &passage = outcome_.passages[f.passage];
         passage.begins = f.begins;
         passage.ends = f.ends;
@@ -269,7 +332,7 @@ void Processors::on_arrival(std::uint32_t fragment)
 void Processors::on_loss(std::uint32_t fragment)
 {
     const Fragment &f = fragments_[fragment];
-    if (job_.keep_passages) {
+    if (job_.keep_passages && !f.answer) {
         outcome_.passages[f.passage].begins = f.begins;
         outcome_.passages[f.passage].ends = f.ends;
     }

@@ -15,7 +15,8 @@ namespace fsbml::sim
 // A time of what does not happen.
 constexpr Time kNever = -1;
 
-// A fragment's way, for those who check or draw it; what a dead rail swallows has no arrival.
+// A fragment's way, but for answers of receivers, for those who check or draw it; what a dead rail swallows
+// has no arrival.
 struct Passage {
     std::uint32_t from = 0, to = 0, rail = 0;
     std::uint64_t message = 0, bytes = 0;
@@ -35,9 +36,17 @@ struct Outcome {
     Time makespan = 0;      // the last message is received, the last process done
     std::vector<Time> done; // by rank; kNever: it waits for what was lost
     std::vector<RailOutcome> rails;
-    std::uint64_t decisions = 0;                           // fragments
+    std::uint64_t decisions = 0;                           // fragments, and answers of receivers
     std::uint64_t sent = 0, received = 0, undelivered = 0; // messages
     std::vector<Passage> passages;                         // only if asked for
+};
+
+// Long messages as MPI sends them: the first fragment alone, the others once the receiver has found a receive
+// for it and has said so. The answer goes by the rails, too, and waits there behind what its sender has given
+// to them.
+struct Rendezvous {
+    std::uint64_t above = 0; // messages of more bytes that are cut; 0: none
+    std::uint64_t answer_bytes = 1;
 };
 
 struct Simulation {
@@ -45,6 +54,7 @@ struct Simulation {
     const Workload *workload = nullptr;
     RuleMaker *rules = nullptr;
     std::uint64_t seed = 1;
+    Rendezvous rendezvous;
     bool keep_passages = false;
 };
 
