@@ -164,7 +164,7 @@ Rails read_rails(const std::string &file)
         if (find(rails, rail.name) != rails.end()) {
             throw std::runtime_error(fmt::format("'{}': two rails have the name {}", file, rail.name));
         }
-        rails.push_back({rail.name, rail.fit.params, rail.fit.duplex});
+        rails.push_back({rail.name, rail.fit.params, rail.fit.duplex, rail.fit.residual});
     }
     return rails;
 }

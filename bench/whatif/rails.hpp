@@ -14,7 +14,8 @@ namespace fsbml::whatif
 struct Rail {
     std::string name;
     fsbml_loggp_t params{};
-    double duplex = 0; // as in fsbml_fit_t
+    double duplex = 0;   // as in fsbml_fit_t
+    double residual = 0; // so is this
 };
 using Rails = std::vector<Rail>;
 
