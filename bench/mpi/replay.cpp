@@ -84,6 +84,7 @@ public:
     double round()
     {
         const Clock::time_point start = common_start();
+        late_.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
         for (const sim::Op &op : ops_) {
             act(op, start);
         }
@@ -93,6 +94,9 @@ public:
         rest_until_all_are_here();
         return time;
     }
+
+    // How long after the common start it has begun, by round.
+    const std::vector<double> &late() const { return late_; }
 
 private:
     static std::chrono::nanoseconds nanoseconds(sim::Time time)
@@ -174,6 +178,7 @@ private:
     const std::vector<sim::Op> &ops_;
     std::vector<unsigned char> out_, in_;
     std::vector<MPI_Request> requests_;
+    std::vector<double> late_;
 };
 
 // All ranks read it, on whatever node they are. Empty if it went well here.
@@ -205,6 +210,26 @@ bool all_well(const Session &session, const std::string &trouble)
     return first == session.ranks();
 }
 
+// A point for each rank: how late it has begun.
+void print_late(Session &session, const std::vector<double> &late)
+{
+    const auto rounds = late.size();
+    std::vector<double> all(rounds * static_cast<std::size_t>(session.ranks()));
+    MPI_Gather(late.data(), static_cast<int>(rounds), MPI_DOUBLE, all.data(), static_cast<int>(rounds),
+               MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (std::size_t at = 0; at < all.size(); at += rounds) {
+        const auto first = all.begin() + static_cast<std::ptrdiff_t>(at);
+        session.print({"",
+                       "late",
+                       "rank" + std::to_string(at / rounds),
+                       1,
+                       0,
+                       "ns",
+                       {first, first + static_cast<std::ptrdiff_t>(rounds)},
+                       {}});
+    }
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -232,5 +257,6 @@ int main(int argc, char **argv)
          {},
          {}},
         [&] { return player.round(); }, Session::Counts::worst);
+    print_late(session, player.late());
     return 0;
 }

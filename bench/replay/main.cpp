@@ -5,6 +5,7 @@
 #include "rows.hpp"
 #include "simulated.hpp"
 
+#include "common/statistics.hpp"
 #include "launch.hpp"
 #include "rounds.hpp"
 #include "sim/cluster/trace.hpp"
@@ -117,7 +118,29 @@ std::map<std::string, double> shares(const std::map<std::string, std::uint64_t> 
     return share;
 }
 
-void measure(const Case &one, const Request &request, const whatif::Rails &rails, Row &row)
+// The points "late", one a rank and launch, with a sample for each round.
+std::vector<Late> late_rounds(const nlohmann::json &lines, std::size_t ranks)
+{
+    std::vector<Late> by_rank(ranks);
+    for (const nlohmann::json &line : lines) {
+        if (line.value("operation", "") == "late") {
+            const std::string rank = line.at("variant").get<std::string>().substr(4); // rank3
+            const Late samples = line.at("samples").get<Late>();
+            by_rank.at(std::stoul(rank))
+                .insert(by_rank.at(std::stoul(rank)).end(), samples.begin(), samples.end());
+        }
+    }
+    std::vector<Late> rounds(by_rank.at(0).size(), Late(ranks));
+    for (std::size_t round = 0; round < rounds.size(); ++round) {
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            rounds[round][rank] = by_rank[rank].at(round);
+        }
+    }
+    return rounds;
+}
+
+// Returns how late ranks began, by round.
+std::vector<Late> measure(const Case &one, const Request &request, const whatif::Rails &rails, Row &row)
 {
     bench::Job job = request.job;
     job.ranks = static_cast<int>(row.nodes);
@@ -136,12 +159,25 @@ void measure(const Case &one, const Request &request, const whatif::Rails &rails
     report.arms = bench::make_arms({"fsbml"}, names, bench::RailKind::network);
     report.arms[0].options.insert(report.arms[0].options.end(), {"--mca", "bml_fsbml_table", request.table});
     bench::run_rounds(job, report, [] {});
-    const bench::Place place = report.results.places().at(0);
+    std::vector<bench::Place> places = report.results.places();
+    places.erase(std::remove_if(places.begin(), places.end(),
+                                [](const bench::Place &at) { return at.operation != "makespan"; }),
+                 places.end());
+    const bench::Place &place = places.at(0);
     const bench::Figure figure = *report.results.at("fsbml", place);
     row.measured_ns = figure.median;
     row.spread_ns = figure.spread * figure.median;
     row.launches_ns = report.results.launches("fsbml", place);
     row.measured_share = shares(report.results.traffic("fsbml", place), rails);
+    const std::vector<Late> rounds = late_rounds(report.results.lines(), row.nodes);
+    for (std::size_t rank = 0; rank < row.nodes; ++rank) {
+        std::vector<double> all;
+        for (const Late &round : rounds) {
+            all.push_back(round[rank]);
+        }
+        row.late_ns.push_back(bench::median(all));
+    }
+    return rounds;
 }
 
 std::string text_of(const nlohmann::ordered_json &document)
@@ -176,10 +212,11 @@ void run_set(const Request &request)
         row.what = one.what;
         row.rails = request.what_rails;
         row.nodes = static_cast<std::uint32_t>(one.workload.process.size());
-        const Simulated result = simulated(one.workload, rails);
+        const std::vector<Late> rounds = measure(one, request, rails, row);
+        const Simulated result = simulated(one.workload, rails, rounds);
         row.simulated_ns = result.makespan_ns;
+        row.simulated_spread_ns = result.spread_ns;
         row.simulated_share = shares(result.bytes, rails);
-        measure(one, request, rails, row);
         rows.push_back(std::move(row));
     }
     write(request.json, text_of(document_of(rows)));

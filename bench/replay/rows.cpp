@@ -59,17 +59,18 @@ bench::Bar judge(const std::vector<Row> &rows)
 std::string table_of(const std::vector<Row> &rows)
 {
     std::vector<std::vector<std::string>> words = {{"case", "nodes and rails", "measured ms", "+-",
-                                                    "simulated ms", "ratio", "within 10 %?",
+                                                    "simulated ms", "+-", "ratio", "within 10 %?",
                                                     "bytes by rail, %", "simulated"}};
     for (const Row &row : rows) {
-        words.push_back({row.name, fmt::format("{}, {}", row.nodes, row.rails),
-                         fmt::format("{:.3f}", row.measured_ns / 1e6),
-                         fmt::format("{:.3f}", row.spread_ns / 1e6),
-                         fmt::format("{:.3f}", row.simulated_ns / 1e6), fmt::format("{:.3f}", row.ratio()),
-                         is_near(row)       ? "yes"
-                         : may_be_near(row) ? "unclear"
-                                            : "NO",
-                         shares_text(row.measured_share), shares_text(row.simulated_share)});
+        words.push_back(
+            {row.name, fmt::format("{}, {}", row.nodes, row.rails),
+             fmt::format("{:.3f}", row.measured_ns / 1e6), fmt::format("{:.3f}", row.spread_ns / 1e6),
+             fmt::format("{:.3f}", row.simulated_ns / 1e6),
+             fmt::format("{:.3f}", row.simulated_spread_ns / 1e6), fmt::format("{:.3f}", row.ratio()),
+             is_near(row)       ? "yes"
+             : may_be_near(row) ? "unclear"
+                                : "NO",
+             shares_text(row.measured_share), shares_text(row.simulated_share)});
     }
     return bench::aligned(words, 2);
 }
@@ -87,7 +88,9 @@ nlohmann::ordered_json document_of(const std::vector<Row> &rows)
                                      {"measured_ns", row.measured_ns},
                                      {"spread_ns", row.spread_ns},
                                      {"launches_ns", row.launches_ns},
+                                     {"late_ns", row.late_ns},
                                      {"simulated_ns", row.simulated_ns},
+                                     {"simulated_spread_ns", row.simulated_spread_ns},
                                      {"ratio", row.ratio()},
                                      {"near", is_near(row)},
                                      {"measured_share", row.measured_share},
@@ -109,7 +112,9 @@ std::vector<Row> rows_of(const nlohmann::ordered_json &document)
         one.at("measured_ns").get_to(row.measured_ns);
         one.at("spread_ns").get_to(row.spread_ns);
         one.at("launches_ns").get_to(row.launches_ns);
+        one.at("late_ns").get_to(row.late_ns);
         one.at("simulated_ns").get_to(row.simulated_ns);
+        one.at("simulated_spread_ns").get_to(row.simulated_spread_ns);
         one.at("measured_share").get_to(row.measured_share);
         one.at("simulated_share").get_to(row.simulated_share);
         rows.push_back(std::move(row));

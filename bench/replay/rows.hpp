@@ -20,7 +20,9 @@ struct Row {
     double measured_ns = 0;          // median over launches
     double spread_ns = 0;            // half the distance of the quartiles
     std::vector<double> launches_ns; // each one's median
-    double simulated_ns = 0;
+    std::vector<double> late_ns;     // by rank: how long after the start it began, median
+    double simulated_ns = 0;         // median over seeds
+    double simulated_spread_ns = 0;
     std::map<std::string, double> measured_share, simulated_share; // of the bytes, by rail
 
     double ratio() const { return simulated_ns / measured_ns; } // not 0: it was measured

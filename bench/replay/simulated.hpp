@@ -18,9 +18,14 @@ struct Simulated {
     std::map<std::string, std::uint64_t> bytes; // by rail
 };
 
+// By rank, how long after the start it has begun.
+using Late = std::vector<double>;
+
 // By FSBML's rule with what the component sets by itself: eager limit, quantum. Times scatter as much as
-// those that the table was made of did: exchanges are exact only in theory, and who is a little earlier may
-// make all the difference.
-Simulated simulated(const sim::Workload &workload, const whatif::Rails &rails);
+// those that the table was made of did, and ranks begin as late as in the job's rounds, one after the other:
+// exchanges are exact only in theory, and who is a little earlier may make all the difference. At least one
+// round.
+Simulated simulated(const sim::Workload &workload, const whatif::Rails &rails,
+                    const std::vector<Late> &rounds);
 
 } // namespace fsbml::replay
