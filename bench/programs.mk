@@ -127,13 +127,17 @@ core.objects/%.o: $(fsbml)/core/%.cpp
 
 # The parts' own tests (GoogleTest), for CXXFLAGS and LDFLAGS with sanitizers.
 tests = $(patsubst $(TOP)/tests/bench/%.cpp,tests/%.o,$(wildcard $(TOP)/tests/bench/*.cpp))
-tested = $(sort $(filter-out calibrate/main.o,$(calibrate)) $(filter-out simulate/main.o,$(simulate))) mpi/draws.o common/options.o
+tested = $(sort $(filter-out calibrate/main.o,$(calibrate)) $(filter-out simulate/main.o,$(simulate)) $(filter-out replay/main.o,$(replay))) \
+	mpi/draws.o common/options.o
 bench_tests: $(tests) $(tested)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt -lgtest_main -lgtest -pthread
 # Two headers are called traffic.hpp.
 tests/simulate%.o: $(TOP)/tests/bench/simulate%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O0 -I$(cluster) $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/simulate -I$(fsbml)/core -MMD -MP -c -o $@ $<
+tests/replay%.o: $(TOP)/tests/bench/replay%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 tests/%.o: $(TOP)/tests/bench/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/mpi -I$(bench)/calibrate -I$(fsbml) -MMD -MP -c -o $@ $<
