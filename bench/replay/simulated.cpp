@@ -51,6 +51,7 @@ Simulated simulated(const sim::Workload &workload, const whatif::Rails &rails,
     }
     sim::FsbmlOptions options;
     options.eager = kEager + kHeader;
+    options.most = kEager; // of a first fragment, so that no long message goes as one
     sim::FsbmlRules rule(options);
     sim::Simulation simulation;
     simulation.cluster = &cluster;
