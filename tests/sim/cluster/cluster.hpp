@@ -32,14 +32,15 @@ struct RailSpec {
     std::vector<std::uint32_t> nodes; // that have it; none named: all
 };
 
-// A link that messages of a rail between two groups of nodes share (paper 004): b(h) bytes of buffer, and a
-// message that does not fit is sent again after the time-out.
+// A link that messages of a rail between two groups of nodes share (paper 004): a bandwidth, b(h) there, and
+// a buffer, by which a message is late by d(h) at most; one that does not fit is sent again after the
+// time-out.
 struct Bottleneck {
     std::uint32_t rail = 0;
     std::vector<std::uint32_t> side; // nodes on one side of it
-    double ns_per_byte = 0.0;        // d(h)
-    std::uint64_t buffer_bytes = 0;  // b(h); 0: no limit, nothing is lost
-    Time timeout = 0;                // of the retransmission
+    double ns_per_byte = 0.0;
+    std::uint64_t buffer_bytes = 0; // 0: no limit, nothing is lost
+    Time timeout = 0;               // of the retransmission
 };
 
 struct Cluster {
