@@ -34,7 +34,7 @@ how:
   --openmpi PREFIX    with another installed Open MPI
 
 output:
-  --json FILE         write everything; - is stdout, in place of the table
+  --json FILE         write everything (docs/replay.schema.json); - is stdout, in place of the table
 
 The exit status is 0 if all was measured, whatever came out.
 HELP

@@ -30,7 +30,7 @@ the rails:
   --seed N            of what rules draw (1)
 
 output:
-  --json FILE         write everything; - is stdout, in place of the table
+  --json FILE         write everything (docs/whatif.schema.json); - is stdout, in place of the table
 HELP
 }
 

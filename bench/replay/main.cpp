@@ -1,6 +1,6 @@
-// Holds the simulator of a cluster against a virtual one: the same traffic, on rails as a job has measured
-// them. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers. All rights
-// reserved.
+// Holds the simulator of a cluster against a virtual one: the same traffic, on rails as a job has them.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "cases.hpp"
 #include "rows.hpp"
 #include "simulated.hpp"

@@ -78,7 +78,7 @@ std::string table_of(const std::vector<Row> &rows)
 nlohmann::ordered_json document_of(const std::vector<Row> &rows)
 {
     const bench::Bar bar = judge(rows);
-    nlohmann::ordered_json document = {{"version", 1}};
+    nlohmann::ordered_json document = {{"schema", "fsbml-replay-1"}};
     document["cases"] = nlohmann::ordered_json::array();
     for (const Row &row : rows) {
         document["cases"].push_back({{"name", row.name},

@@ -164,7 +164,7 @@ nlohmann::ordered_json document_of(const Job &job, const Study &study, const Fin
         }
         return all;
     };
-    ordered_json document = {{"version", 1},
+    ordered_json document = {{"schema", "fsbml-whatif-1"},
                              {"job",
                               {{"name", job.workload.name},
                                {"ranks", job.ranks},

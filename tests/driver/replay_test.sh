@@ -106,6 +106,7 @@ runs() {
     # 1 MiB takes 38 ms on both rails together.
     ok "... whose bytes took their time in both" holds 'all(d["cases"][0][k] > 30e6 for k in ("measured_ns", "simulated_ns"))'
     ok "... on both rails" holds 'all(d["cases"][0][k]["rail1"] > 0.02 for k in ("measured_share", "simulated_share"))'
+    ok "... as the schema says" valid replay "$scratch/json"
     ok "... in two launches" holds 'len(d["cases"][0]["launches_ns"]) == 2'
     ok "a trace with a table" replay --rail rate=100mbit --rail rate=20mbit --table "$scratch/table" --launches 1 --seconds 0.1 "$scratch/good"
     ok "... of which the until counts" holds 'd["cases"][0]["name"] == "all kinds" and 20e6 <= d["cases"][0]["simulated_ns"] < 60e6 and d["cases"][0]["measured_ns"] >= 20e6'
@@ -113,7 +114,7 @@ runs() {
     ok "nothing is left of it" no_process "$FSBML_BUILD/(bench-[^ ]*/replay([.]program|_job) |demo/)"
 }
 
-need_packages "the tests of replay" python3 procps
+need_packages "the tests of replay" python3 python3-jsonschema procps
 fsbml build >/dev/null 2>&1
 programs=$(programs_build "$(openmpi_prefix)" replay.program replay_job calibrate.program calibrate_job 2>/dev/null)
 traces

@@ -119,6 +119,7 @@ changes() {
     ok "several changes" whatif large two --rail name=eth2,rate=40gbit --faster eth0=2 --without eth1
     ok "... are one" holds '[r["name"] for r in d["changed_rails"]] == ["eth0", "eth2"]'
     ok "... and the best of all" holds 'by("changed") == min(c["communication_ns"] for c in d["cases"])'
+    ok "... as the schema says" valid whatif "$scratch/json"
     ok "... in one sentence" told '^A third 40 Gbit/s rail, making eth0 2 times as fast and leaving out eth1 would make '
 }
 
@@ -128,12 +129,14 @@ rules() {
     ok "... taking turns is slower" holds 'by("as it is", "round-robin") > 1.3 * by("as it is")'
     ok "... one rail is that rail alone" holds 'case("as it is", "single-bandwidth")["rails"][1]["bytes"] == 0'
     ok "all rules" whatif small two --rules all
+    ok "... as the schema says" valid whatif "$scratch/json"
     ok "... are there" holds 'len({c["rule"] for c in d["cases"]}) > 10'
     ok "the same again is the same" equal "$(cksum <"$scratch/json")" "$(whatif small two --rules all && cksum <"$scratch/json")"
 }
 
 records() {
     ok "a folder with records" whatif records two --faster eth0=2
+    ok "... as the schema says" valid whatif "$scratch/json"
     ok "... is a job" holds '(d["job"]["messages"], d["job"]["bytes"]) == (3, 2001000)'
     ok "... of which the way of messages counts" told '^Making eth0 2 times as fast would make the way of a message [0-9]+ % shorter\.$'
     ok "... and that alone is said" told '^Processes send when they did'
@@ -149,6 +152,7 @@ records() {
     ok "the document alone" test "$(fsbml whatif "$scratch/large" --table "$scratch/two" --ranks-per-node 2 --json -)" = "$(cat "$scratch/json")"
 }
 
+need_packages "the tests of whatif" python3 python3-jsonschema
 tables
 traces
 fsbml whatif "$scratch/small" --table "$scratch/one" >"$scratch/out" # it is compiled once, which may say so
