@@ -78,6 +78,7 @@ std::string document_of(const Proof &proof, const std::vector<Trial> &runs, cons
         {"first_seed", proof.first_seed},
         {"seeds", proof.seeds},
         {"wrong", proof.wrong},
+        {"search", proof.search},
         {"bound",
          {{"whole_up_to", proof.bound.whole_up_to}, {"least_fragment", proof.bound.least_fragment}}}};
     for (const std::string &name : proof.rules) {
@@ -100,6 +101,9 @@ std::string document_of(const Proof &proof, const std::vector<Trial> &runs, cons
                                     {"best_rail", run.best_rail},
                                     {"best_rail_ps", run.best_single},
                                     {"makespan_ps", run.makespan}});
+        if (run.found) {
+            document["runs"].back()["found_ps"] = *run.found;
+        }
     }
     Json comparisons = comparison(proof, runs, "bound", by_bound());
     append(comparisons, comparison(proof, runs, "best rail", by_best_rail));

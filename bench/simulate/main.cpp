@@ -66,6 +66,9 @@ int parse(int argc, char **argv, Request &request)
                    "eager: what no rule beats that leaves messages up to the eager limit whole, as btl/tcp "
                    "does, and cuts none smaller than FSBML's least fragment; any: what no rule at all beats")
         ->check(CLI::IsMember({"eager", "any"}));
+    app.add_option("--search", request.proof.search,
+                   "steps of a search for better schedules than FSBML's, by one who knows all beforehand")
+        ->check(CLI::Range(0, 100000000));
     app.add_option("--json", request.json, "write all runs to this file (docs/simulate.schema.json)");
     request.proof.threads = std::max(1U, std::thread::hardware_concurrency());
     app.add_option("--threads", request.proof.threads, "simulations at a time")->check(CLI::Range(1, 256));

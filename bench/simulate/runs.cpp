@@ -5,7 +5,7 @@
 
 #include "rivals.hpp"
 #include "rule_fsbml.hpp"
-#include "simulate.hpp"
+#include "search.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -102,7 +102,7 @@ bool by_chance(const sim::Cluster &cluster)
 sim::Time makespan(const sim::Cluster &cluster, const sim::Workload &workload, sim::RuleMaker &rule,
                    std::uint64_t seed)
 {
-    const sim::Outcome outcome = sim::simulate({&cluster, &workload, &rule, seed, false});
+    const sim::Outcome outcome = sim::simulate({&cluster, &workload, &rule, seed, false, {}});
     if (outcome.undelivered > 0) {
         throw std::runtime_error(fmt::format("{} messages were lost", outcome.undelivered));
     }
@@ -139,6 +139,15 @@ void measure_rules(const Proof &proof, const sim::Cluster &cluster, const sim::W
     }
 }
 
+void search(const Proof &proof, const sim::Cluster &cluster, const sim::Workload &workload, Trial &run)
+{
+    if (proof.search > 0 && !proof.sets[run.set].trouble) {
+        const std::unique_ptr<sim::RuleMaker> rule = rule_of(proof.rules.front());
+        run.found =
+            sim::searched({&cluster, &workload, rule.get(), run.seed, false, {}}, proof.search, run.bound);
+    }
+}
+
 std::vector<Trial> simulate_job(const Proof &proof, std::size_t set, std::size_t traffic)
 {
     std::vector<Trial> runs;
@@ -158,12 +167,14 @@ std::vector<Trial> simulate_job(const Proof &proof, std::size_t set, std::size_t
             } else {
                 measure_by_itself(proof, cluster, workload, run);
                 measure_rules(proof, cluster, workload, run);
+                search(proof, cluster, workload, run);
             }
             runs.push_back(run);
             if (proof.wrong > 0) {
                 sim::Cluster other = cluster;
                 believe_wrongly(other, proof.wrong, run.seed);
                 run.wrong = true;
+                run.found.reset();
                 measure_rules(proof, other, workload, run);
                 runs.push_back(run);
             }

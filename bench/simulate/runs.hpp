@@ -10,6 +10,7 @@
 #include "traffic.hpp"
 
 #include <functional>
+#include <optional>
 
 namespace fsbml::bench
 {
@@ -23,8 +24,9 @@ struct Proof {
     bool ledger = true;
     std::uint64_t first_seed = 1;
     std::uint64_t seeds = 1;
-    double wrong = 0.2;      // by what share parameters may be off; 0: no runs with such
-    sim::BoundOptions bound; // of all rules alike
+    double wrong = 0.2;       // by what share parameters may be off; 0: no runs with such
+    sim::BoundOptions bound;  // of all rules alike
+    std::uint64_t search = 0; // steps of a search for better schedules, with full knowledge; 0: none
     unsigned threads = 1;
 };
 
@@ -37,6 +39,7 @@ struct Trial {
     sim::Time best_single = 0; // of the rail by which alone it is over first
     std::size_t best_rail = 0;
     std::vector<sim::Time> makespan; // by rule
+    std::optional<sim::Time> found;  // by a search that begins with FSBML's schedule
 };
 
 // The name's rule, anew; null if there is none.

@@ -102,6 +102,37 @@ std::string rules_table(const Proof &proof, const std::vector<Trial> &runs)
     return fmt::format("\nMakespan by bound, each rule over all classes:\n{}", aligned(rows, 1));
 }
 
+// How much of what is left to the bound a better choice of rails could have.
+std::string search_table(const Proof &proof, const std::vector<Trial> &runs)
+{
+    const RatioOf found_by_bound = [](const Trial &run) {
+        return 0 == run.bound ? 1.0 : static_cast<double>(*run.found) / static_cast<double>(run.bound);
+    };
+    const RatioOf by_found = [](const Trial &run) {
+        return 0 == *run.found ? 1.0 : static_cast<double>(run.makespan[0]) / static_cast<double>(*run.found);
+    };
+    std::vector<Row> rows{{"traffic", "worst by found", "runs", "by bound: median", "found: median", "worst",
+                           "by found: median", "p99", "worst"}};
+    const auto add = [&](const std::string &name, const Choice &chosen) {
+        const Choice also = [&](const Trial &run) { return run.found && chosen(run); };
+        const auto own = spread_of(runs, also, by_bound()), found = spread_of(runs, also, found_by_bound),
+                   lost = spread_of(runs, also, by_found);
+        if (own && found && lost) {
+            rows.push_back({name, name_of(proof, *lost->where), std::to_string(own->runs),
+                            number(own->median), number(found->median), number(found->worst),
+                            number(lost->median), number(lost->p99), number(lost->worst)});
+        }
+    };
+    for (std::size_t i = 0; i < proof.traffic.size(); ++i) {
+        add(proof.traffic[i]->name, of_class(proof, i, false));
+    }
+    add("all", settled(proof, false));
+    return rows.size() < 2 ? ""
+                           : fmt::format("\nFSBML's makespan, and the least that {} steps of a search found "
+                                         "which begins there, keeps the cuts and knows all beforehand:\n{}",
+                                         proof.search, aligned(rows, 2));
+}
+
 // Class by rival. Names of rivals are too long for columns: these have the numbers of the table below.
 std::string matrix(const Proof &proof, const std::vector<Trial> &runs, bool wrong)
 {
@@ -216,6 +247,7 @@ std::string tables_text(const Proof &proof, const std::vector<Trial> &runs)
     if (std::any_of(runs.begin(), runs.end(), settled(proof, false))) {
         text += rules_table(proof, runs);
     }
+    text += search_table(proof, runs);
     Ratios singles(proof, runs, "traffic", by_best_rail), on_sets(proof, runs, "rails", by_best_rail);
     singles.classes();
     on_sets.sets(false);

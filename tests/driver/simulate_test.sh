@@ -88,6 +88,11 @@ simulation_is_complete() {
     ok "any bound, with ranks that share their node" simulate --traffic halo_2d --rails 4-unequal --rules thesis --seeds 1 --ranks 16 --ranks-per-node 4 --bound any
     ok "... says so" told '^Bound: no rule is faster, however it cuts'
     ok "... and that they share a ledger" told '^16 ranks, 4 on each node, which share a ledger; 1 seeds from 1$'
+    ok "a search with full knowledge" simulate --traffic many_to_one ring --rails crossed jitter --rules ucx --seeds 1 --search 500 --json "$json"
+    ok "... knows what senders do not" told '^many_to_one +many_to_one on crossed, seed 1 +1 +3\.[0-9]+ +1\.00[0-9] +1\.00[0-9] '
+    ok "... and its runs are as the schema says" valid simulate "$json"
+    ok "... true ones, and none of trouble" equal "$(from "$json" 'sorted({(r["set"], r["wrong"]) for r in d["runs"] if "found_ps" in r})')" "[(0, False)]"
+    ok "... not below the bound" equal "$(from "$json" 'all(r["bound_ps"] <= r.get("found_ps", r["makespan_ps"][0]) <= r["makespan_ps"][0] for r in d["runs"])')" True
     ok "only trouble" simulate --traffic ring --rails swapped --rules ucx --seeds 1
     ok "... is judged by no bar" untold '^  (met|NOT MET)'
 }

@@ -111,7 +111,7 @@ TEST(Rivals, AreNotBelowTheBound)
         for (RuleMaker *maker : rivals()) {
             const std::string name = maker->name();
             if (0 != name.rfind("ucx", 0) && 0 != name.rfind("mvapich", 0)) {
-                EXPECT_GE(simulate({&c, &workload, maker, 1, false}).makespan, bound)
+                EXPECT_GE(simulate({&c, &workload, maker, 1, false, {}}).makespan, bound)
                     << name << ", " << traffic.name;
             }
         }

@@ -54,8 +54,8 @@ struct Simulation {
     const Workload *workload = nullptr;
     RuleMaker *rules = nullptr;
     std::uint64_t seed = 1;
-    Rendezvous rendezvous;
     bool keep_passages = false;
+    Rendezvous rendezvous;
 };
 
 // Messages between ranks of one node go by no rail: they are there at once, and cost nothing.
