@@ -113,7 +113,7 @@ Run read_run(std::istream &report)
     try {
         run.document = json::parse(report);
         const json &d = run.document;
-        if (d.at("schema") != "fsbml-report-1") {
+        if (d.at("schema") != "fsbml-measurement-1") {
             throw std::runtime_error("it is not of the version that this tool reads");
         }
         run.openmpi = d.at("openmpi").is_null() ? "" : d.at("openmpi").get<std::string>();

@@ -8,7 +8,7 @@
 #include "record.hpp"
 #include "show.hpp"
 
-#include "core/report.hpp"
+#include "core/measurement.hpp"
 #include "core/table_file.hpp"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ std::string report_of(double factor = 1, bool valid = true)
         s.time_ns = static_cast<std::uint64_t>(predict_ns(rail.fit.params, 3, 0, 5000) * 1.25);
         holdout.push_back(s);
     }
-    const fsbml_report_t report{&table,         "4.1.4",        {"node0", "node1"}, 1,
+    const fsbml_measurement_t report{&table,         "4.1.4",        {"node0", "node1"}, 1,
                                 samples.data(), samples.size(), holdout.data(),     holdout.size()};
     return fsbml::report_text(report);
 }

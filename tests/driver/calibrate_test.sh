@@ -116,18 +116,18 @@ in_err() {
 jobs_report() {
     sed -E 's/ G=[0-9.e+-]+/ G=321.5/' "$scratch/table" >"$scratch/edited"
     fsbml cluster up --name "$name" --rail rate=100mbit --rail rate=20mbit 2>/dev/null
-    ok "a job takes the table" job --mca bml_fsbml_table "$scratch/table" --mca bml_fsbml_report "$scratch/pinned.json"
+    ok "a job takes the table" job --mca bml_fsbml_table "$scratch/table" --mca bml_fsbml_measurement "$scratch/pinned.json"
     ok "... without a word against it" equal "$(grep -c 'cannot be used' "$scratch/err")" 0
     ok "... and reports that nothing was measured" equal "$(from "$scratch/pinned.json" 'd["attempts"], d["rails"][0]["samples"]')" "(0, [])"
     ok "... which is as the schema says" valid calibrate "$scratch/pinned.json" report
     ok "... of parameters that are the table's" equal "$(from "$scratch/pinned.json" '"%.6g" % d["rails"][1]["parameters"]["G_ns_per_byte"]')" \
         "$(sed -nE 's/^rail [^ ]+ rail1 .* G=([^ ]+) .*/\1/p' "$scratch/table" | awk '{ printf "%.6g", $1 }')"
-    ok "a job takes an edited one" job --mca bml_fsbml_table "$scratch/edited" --mca bml_fsbml_report "$scratch/pinned.json"
+    ok "a job takes an edited one" job --mca bml_fsbml_table "$scratch/edited" --mca bml_fsbml_measurement "$scratch/pinned.json"
     ok "... as it is" equal "$(from "$scratch/pinned.json" '[r["parameters"]["G_ns_per_byte"] for r in d["rails"]]')" "[321.5, 321.5]"
-    ok "a report of a job that measures" job --mca bml_fsbml_report "$scratch/a/b/measured.json" --mca bml_fsbml_holdout 6
+    ok "a report of a job that measures" job --mca bml_fsbml_measurement "$scratch/a/b/measured.json" --mca bml_fsbml_holdout 6
     ok "... is as the schema says, in a folder of its own" valid calibrate "$scratch/a/b/measured.json" report
     ok "... and names the nodes" equal "$(from "$scratch/a/b/measured.json" 'd["nodes"], d["ranks"]')" "(['node0', 'node1'], [0, 1])"
-    ok "a report that cannot be written does not end the job" heard_job --mca bml_fsbml_report /proc/none/report.json
+    ok "a report that cannot be written does not end the job" heard_job --mca bml_fsbml_measurement /proc/none/report.json
     ok "... which says so" in_err 'report of the measurement cannot be written.* File: /proc/none/report.json Node: node0 Reason: '
     ok "... once" equal "$(grep -c 'cannot be written' "$scratch/err")" 1
     ok "without the parameter there is no report" job

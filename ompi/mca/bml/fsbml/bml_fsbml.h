@@ -98,7 +98,7 @@ typedef struct mca_bml_fsbml_params_t {
     fsbml_cache_mode_t cache;
     char *site;                   /**< stands for the nodes' names in the cache, NULL or "": none does */
     char *table;                  /**< file with parameters to use as they are, NULL or "": measure */
-    char *report;                 /**< file for the measurement's report, NULL or "": none */
+    char *measurement;            /**< file for the measurement's report, NULL or "": none */
     char *record;                 /**< folder, or beginning of the name, for a record of what is sent; NULL or "": none */
     uint32_t holdout;             /**< probes that test the fits, for the report */
     char *include;                /**< comma-separated names, NULL or "": all */

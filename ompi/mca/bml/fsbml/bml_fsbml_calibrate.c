@@ -151,7 +151,7 @@ static uint32_t measure(fsbml_table_t *table, const uint32_t *rail, size_t n, ui
             (void) fsbml_calib_interval(calib, i, &table->rail[i].fit);
         }
     }
-    fsbml_report_keep(calib, table, n);
+    fsbml_measurement_keep(calib, table, n);
     fsbml_calib_destroy(calib);
     return failed;
 }
@@ -226,7 +226,7 @@ static void lead(fsbml_table_t *table, uint32_t wanted)
     }
     if (n >= (UINT32_MAX == wanted ? 2 : 1)) {
         find_parameters(table, rail, n);
-        fsbml_report_holdout(run.partner, table, rail);
+        fsbml_measurement_holdout(run.partner, table, rail);
     } else {
         snprintf(table->reason, sizeof(table->reason), "%s between the measuring ranks %u and %u",
                  0 == n ? "no rail answers" : "only one rail answers", table->pair[0], table->pair[1]);

@@ -298,7 +298,7 @@ static void take_part(const fsbml_pairs_t *pairs)
         compare_parameters(pair);
         memset(table, 0, sizeof(*table));
         /* The first pair measures whatever connects it: also rails between networks that have two names. */
-        fsbml_report_begin(0 == i && me == pair->rank[0]);
+        fsbml_measurement_begin(0 == i && me == pair->rank[0]);
         fsbml_calibrate_pair(pair, 0 == i ? UINT32_MAX : rails_of(pair), table);
         if (me != pair->rank[0]) {
             continue;
@@ -306,7 +306,7 @@ static void take_part(const fsbml_pairs_t *pairs)
         FSBML_VERBOSE(FSBML_V_RAILS, "ranks %u and %u have measured %u rails in round %u, in %.0f ms", pair->rank[0],
                       pair->rank[1], table->n_rails, pair->round, (double) table->duration_ns / 1e6);
         if (0 == i) {
-            fsbml_report_write(table);
+            fsbml_measurement_write(table);
         }
         if (leads) {
             (void) fsbml_table_merge(all, table);

@@ -80,14 +80,14 @@ void fsbml_calibrate_prepare(void);
 /** Fetches the table if it is needed and not there yet. */
 void fsbml_table_want(void);
 
-/* bml_fsbml_report.c: the measurement's report, on the leader; nothing where nobody wants it */
+/* bml_fsbml_measurement.c: the measurement's report, on the leader; nothing where nobody wants it */
 /** Before a pair measures: whether this process is to report it. */
-void fsbml_report_begin(bool leads);
+void fsbml_measurement_begin(bool leads);
 /** Keeps the samples of n rails, and fills in how sure their fits in the table are; before the calibration's end. */
-void fsbml_report_keep(const fsbml_calib_t *calib, fsbml_table_t *table, size_t n);
+void fsbml_measurement_keep(const fsbml_calib_t *calib, fsbml_table_t *table, size_t n);
 /** Runs probes that test the fits of the table's rails; rail[] says which these are. The mirror must still answer. */
-void fsbml_report_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t *table, const uint32_t *rail);
-void fsbml_report_write(const fsbml_table_t *table);
+void fsbml_measurement_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t *table, const uint32_t *rail);
+void fsbml_measurement_write(const fsbml_table_t *table);
 
 /* bml_fsbml_table.c: hello records on the run-time's key-value store, and the table in use */
 int fsbml_hello_publish(void);

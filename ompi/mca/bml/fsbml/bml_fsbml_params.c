@@ -72,7 +72,7 @@ static number_t number[N_NUMBERS] = {
                    0, 100, 0, OPAL_INFO_LVL_2},
     [N_HOLDOUT] = {"holdout",
                    "Exchanges of sizes and numbers that were not measured, run to test what was, for the report "
-                   "(bml_fsbml_report); as many as fit into 2 s (0-1000, default 0)",
+                   "(bml_fsbml_measurement); as many as fit into 2 s (0-1000, default 0)",
                    0, 1000, 0, OPAL_INFO_LVL_5},
     [N_SEED] = {"seed",
                 "Seed of what is drawn: the order of the PRTT benchmark's probes, and the exchanges of bml_fsbml_holdout "
@@ -203,7 +203,7 @@ int fsbml_params_register(const mca_base_component_t *component)
     cache_text = "off";
     p->site = NULL;
     p->table = NULL;
-    p->report = NULL;
+    p->measurement = NULL;
     p->record = NULL;
     if (OMPI_SUCCESS
             != (rc = register_string(component, "cache",
@@ -222,11 +222,11 @@ int fsbml_params_register(const mca_base_component_t *component)
                                         "they are, and nothing is measured; empty = none",
                                         OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &p->table))
         || OMPI_SUCCESS
-               != (rc = register_string(component, "report",
+               != (rc = register_string(component, "measurement",
                                         "File for a report of the measurement as JSON: the rails' parameters, how sure "
                                         "they are, what they cost, all samples. The first of the two processes that "
                                         "measure writes it, on its node (of several pairs, the first's); empty = none",
-                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, &p->report))
+                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, &p->measurement))
         || OMPI_SUCCESS
                != (rc = register_string(component, "record",
                                         "Folder, or beginning of a file's name, for a record of what each process gives "

@@ -38,7 +38,7 @@ fsbml_core_sources = \
 	core/prtt.hpp core/prtt.cpp \
 	core/rail.hpp \
 	core/remark.hpp \
-	core/report.hpp core/report.cpp \
+	core/measurement.hpp core/measurement.cpp \
 	core/rounds.cpp \
 	core/samples.hpp \
 	core/schedule_api.cpp \
@@ -88,7 +88,7 @@ fsbml_shim_sources = \
 	bml_fsbml_record.c \
 	bml_fsbml_recv.c \
 	bml_fsbml_refused.c \
-	bml_fsbml_report.c \
+	bml_fsbml_measurement.c \
 	bml_fsbml_table.c \
 	bml_fsbml_together.c
 

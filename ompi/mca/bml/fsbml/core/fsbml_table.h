@@ -62,7 +62,7 @@ uint32_t fsbml_table_digest(const fsbml_table_t *t) FSBML_NOEXCEPT;
 /* ---------------------------------------------------------------- reports */
 
 /** All that a calibration leaves for who wants to look into it. Samples are of rails by their place in the table. */
-typedef struct fsbml_report_t {
+typedef struct fsbml_measurement_t {
     const fsbml_table_t *table;
     const char *openmpi;            /**< its version */
     const char *node[2];            /**< names of the nodes that measured */
@@ -71,10 +71,10 @@ typedef struct fsbml_report_t {
     size_t n_samples;
     const fsbml_sample_t *holdout;  /**< of probes that were not fitted */
     size_t n_holdout;
-} fsbml_report_t;
+} fsbml_measurement_t;
 
-/** Writes it as JSON (core/report.hpp), the file as a whole and with its folders. 0 or a negative errno, and the reason. */
-int fsbml_report_store(const char *path, const fsbml_report_t *report, char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
+/** Writes it as JSON (core/measurement.hpp), the file as a whole and with its folders. 0 or a negative errno, and the reason. */
+int fsbml_measurement_store(const char *path, const fsbml_measurement_t *report, char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
 
 /* ----------------------------------------------------------------- hellos */
 

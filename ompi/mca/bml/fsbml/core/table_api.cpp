@@ -8,7 +8,7 @@
 #include "pairs.hpp"
 #include "policy.hpp"
 #include "private_file.hpp"
-#include "report.hpp"
+#include "measurement.hpp"
 #include "table.hpp"
 #include "table_file.hpp"
 
@@ -102,7 +102,7 @@ uint32_t fsbml_table_digest(const fsbml_table_t *t) noexcept
 
 // --------------------------------------------------------------- reports
 
-int fsbml_report_store(const char *path, const fsbml_report_t *report, char reason[FSBML_REASON_MAX]) noexcept
+int fsbml_measurement_store(const char *path, const fsbml_measurement_t *report, char reason[FSBML_REASON_MAX]) noexcept
 {
     if (nullptr == path || nullptr == report || nullptr == report->table || nullptr == reason
         || (nullptr == report->sample && report->n_samples > 0)
@@ -111,7 +111,7 @@ int fsbml_report_store(const char *path, const fsbml_report_t *report, char reas
     }
     return fsbml::guard([&] {
         std::string why;
-        const int rc = fsbml::replace_file(path, fsbml::report_text(*report), why);
+        const int rc = fsbml::replace_file(path, fsbml::measurement_text(*report), why);
         std::snprintf(reason, FSBML_REASON_MAX, "%s", why.c_str());
         return rc;
     });

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "report.hpp"
+#include "measurement.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -168,7 +168,7 @@ private:
     std::ostringstream out_;
 };
 
-void put_rail(Writer &w, const fsbml_report_t &report, std::uint32_t index)
+void put_rail(Writer &w, const fsbml_measurement_t &report, std::uint32_t index)
 {
     const fsbml_table_rail_t &rail = report.table->rail[index];
     const fsbml_fit_t &fit = rail.fit;
@@ -223,11 +223,11 @@ std::string json_string(const std::string &text)
     return out + '"';
 }
 
-std::string report_text(const fsbml_report_t &report)
+std::string measurement_text(const fsbml_measurement_t &report)
 {
     const fsbml_table_t &table = *report.table;
     Writer w;
-    w.out() << "{\"schema\": \"fsbml-report-1\",\n \"openmpi\": " << text_of(report.openmpi)
+    w.out() << "{\"schema\": \"fsbml-measurement-1\",\n \"openmpi\": " << text_of(report.openmpi)
             << ",\n \"nodes\": [" << text_of(report.node[0]) << ", " << text_of(report.node[1])
             << "], \"ranks\": [" << table.pair[0] << ", " << table.pair[1]
             << "],\n \"duration_ns\": " << table.duration_ns << ", \"attempts\": " << report.attempts

@@ -7,8 +7,8 @@
 //
 // Units are in the names: _ns, _bytes, _ns_per_byte. What is not known is null. Numbers are JSON's, whatever
 // the program's locale, and names are UTF-8, whatever bytes they have.
-#ifndef FSBML_REPORT_HPP
-#define FSBML_REPORT_HPP
+#ifndef FSBML_MEASUREMENT_HPP
+#define FSBML_MEASUREMENT_HPP
 
 #include "fsbml_core.h"
 
@@ -17,7 +17,7 @@
 namespace fsbml
 {
 
-std::string report_text(const fsbml_report_t &report);
+std::string measurement_text(const fsbml_measurement_t &report);
 
 // A JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD.
 std::string json_string(const std::string &text);

@@ -6,7 +6,7 @@
 
 #include "fsbml_core.h"
 #include "records.hpp"
-#include "report.hpp"
+#include "measurement.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -33,15 +33,15 @@ struct Case {
     fsbml_table_t table = table_of(2);
     std::vector<fsbml_sample_t> samples;
     std::vector<fsbml_sample_t> holdout;
-    fsbml_report_t report{};
+    fsbml_measurement_t report{};
 
-    const fsbml_report_t &all()
+    const fsbml_measurement_t &all()
     {
         report = {&table,         "4.1.4",        {"node0", "node7"}, 2,
                   samples.data(), samples.size(), holdout.data(),     holdout.size()};
         return report;
     }
-    json parsed() { return json::parse(fsbml::report_text(all())); }
+    json parsed() { return json::parse(fsbml::measurement_text(all())); }
 };
 
 fsbml_sample_t sample(std::uint32_t rail, std::uint32_t packets, std::uint32_t bytes, std::uint64_t time_ns,
@@ -69,7 +69,7 @@ TEST(Report, HasAllOfATable)
     fit.duplex = 1.25;
     fit.tight = true;
     const json r = c.parsed();
-    EXPECT_EQ(r["schema"], "fsbml-report-1");
+    EXPECT_EQ(r["schema"], "fsbml-measurement-1");
     EXPECT_EQ(r["openmpi"], "4.1.4");
     EXPECT_EQ(r["nodes"], json({"node0", "node7"}));
     EXPECT_EQ(r["ranks"], json({0, 7}));
@@ -179,9 +179,9 @@ TEST(Report, KnowsNoLocale)
     };
     Case c;
     c.samples = {sample(0, 16, 65536, 123456789)};
-    const std::string text = fsbml::report_text(c.all());
+    const std::string text = fsbml::measurement_text(c.all());
     const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
-    EXPECT_EQ(fsbml::report_text(c.all()), text);
+    EXPECT_EQ(fsbml::measurement_text(c.all()), text);
     std::locale::global(before);
 }
 
@@ -192,17 +192,17 @@ TEST(Report, IsStoredAsAWholeOrNotAtAll)
     const std::string path = std::string(folder) + "/a/report.json";
     char reason[FSBML_REASON_MAX] = "x";
     Case c;
-    ASSERT_EQ(fsbml_report_store(path.c_str(), &c.all(), reason), 0) << reason;
+    ASSERT_EQ(fsbml_measurement_store(path.c_str(), &c.all(), reason), 0) << reason;
     EXPECT_STREQ(reason, "");
     EXPECT_EQ(json::parse(std::ifstream(path))["rails"].size(), 2u);
-    EXPECT_EQ(fsbml_report_store((path + "/b").c_str(), &c.all(), reason), -ENOTDIR);
+    EXPECT_EQ(fsbml_measurement_store((path + "/b").c_str(), &c.all(), reason), -ENOTDIR);
     EXPECT_STRNE(reason, "");
-    EXPECT_EQ(fsbml_report_store(nullptr, &c.all(), reason), -EINVAL);
-    EXPECT_EQ(fsbml_report_store(path.c_str(), nullptr, reason), -EINVAL);
+    EXPECT_EQ(fsbml_measurement_store(nullptr, &c.all(), reason), -EINVAL);
+    EXPECT_EQ(fsbml_measurement_store(path.c_str(), nullptr, reason), -EINVAL);
     c.all();
     c.report.sample = nullptr;
     c.report.n_samples = 1;
-    EXPECT_EQ(fsbml_report_store(path.c_str(), &c.report, reason), -EINVAL);
+    EXPECT_EQ(fsbml_measurement_store(path.c_str(), &c.report, reason), -EINVAL);
     unlink(path.c_str());
     EXPECT_EQ(rmdir((std::string(folder) + "/a").c_str()), 0) << "something is left over";
     rmdir(folder);

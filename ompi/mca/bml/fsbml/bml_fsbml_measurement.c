@@ -24,7 +24,7 @@ static struct {
 
 static bool wanted(void)
 {
-    return kept.leads && NULL != mca_bml_fsbml_params.report && '\0' != mca_bml_fsbml_params.report[0];
+    return kept.leads && NULL != mca_bml_fsbml_params.measurement && '\0' != mca_bml_fsbml_params.measurement[0];
 }
 
 static void forget(void)
@@ -34,13 +34,13 @@ static void forget(void)
     memset(&kept, 0, sizeof(kept));
 }
 
-void fsbml_report_begin(bool leads)
+void fsbml_measurement_begin(bool leads)
 {
     forget();
     kept.leads = leads;
 }
 
-void fsbml_report_keep(const fsbml_calib_t *calib, fsbml_table_t *table, size_t n)
+void fsbml_measurement_keep(const fsbml_calib_t *calib, fsbml_table_t *table, size_t n)
 {
     size_t samples;
     const fsbml_sample_t *sample = fsbml_calib_samples(calib, &samples);
@@ -89,7 +89,7 @@ static uint64_t refilled_ns(const fsbml_fit_t *fit, const fsbml_probe_t *probe)
     return (uint64_t) (took < most ? took : most);
 }
 
-void fsbml_report_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t *table, const uint32_t *rail)
+void fsbml_measurement_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t *table, const uint32_t *rail)
 {
     const uint64_t limit = mca_bml_fsbml_params.probe_timeout_ns + LONGEST_NS, end = fsbml_now_ns() + TOGETHER_NS;
     const uint32_t most = mca_bml_fsbml_params.holdout;
@@ -111,7 +111,7 @@ void fsbml_report_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t
     }
 }
 
-void fsbml_report_write(const fsbml_table_t *table)
+void fsbml_measurement_write(const fsbml_table_t *table)
 {
     const ompi_process_name_t partner = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = table->pair[1]};
     char reason[FSBML_REASON_MAX] = "", node[FSBML_NAME_MAX], version[32];
@@ -120,7 +120,7 @@ void fsbml_report_write(const fsbml_table_t *table)
     }
     fsbml_hello_node(&partner, node);
     snprintf(version, sizeof(version), "%d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
-    const fsbml_report_t report = {.table = table,
+    const fsbml_measurement_t report = {.table = table,
                                    .openmpi = version,
                                    .node = {fsbml_node_name(), node},
                                    .attempts = kept.attempts,
@@ -128,10 +128,10 @@ void fsbml_report_write(const fsbml_table_t *table)
                                    .n_samples = kept.n_samples,
                                    .holdout = kept.holdout,
                                    .n_holdout = kept.n_holdout};
-    if (0 != fsbml_report_store(mca_bml_fsbml_params.report, &report, reason)) {
-        opal_show_help(FSBML_HELP, "report not written", true, mca_bml_fsbml_params.report, fsbml_node_name(), reason);
+    if (0 != fsbml_measurement_store(mca_bml_fsbml_params.measurement, &report, reason)) {
+        opal_show_help(FSBML_HELP, "measurement not written", true, mca_bml_fsbml_params.measurement, fsbml_node_name(), reason);
     } else {
-        FSBML_VERBOSE(FSBML_V_RAILS, "the measurement's report is in %s", mca_bml_fsbml_params.report);
+        FSBML_VERBOSE(FSBML_V_RAILS, "the measurement's report is in %s", mca_bml_fsbml_params.measurement);
     }
     forget();
 }
