@@ -6,6 +6,7 @@
 // calls it.
 //
 //   choose_and_charge/R/P   R rails, policy P; messages of changing size, a clock that moves on
+//   observed/R/E            the same (arrival) while somebody looks; one in E decisions is traced, 0: none
 //   pieces/R/B              the same (arrival), rails with overheads by size and a gap of two pieces, with B
 //   breaks choose/R                the choice alone contended/R             the same with two threads on one
 //   scheduler ranks/R                 the same with two schedulers on one ledger, as two ranks of a node have
@@ -86,6 +87,27 @@ void pieces(benchmark::State &state)
 {
     decide(state, make(static_cast<std::size_t>(state.range(0)), FSBML_POLICY_ARRIVAL,
                        static_cast<std::size_t>(state.range(1))));
+}
+
+// Somebody looks: one in `every` decisions is traced, 0: none, as when counters are read only.
+void observed(benchmark::State &state)
+{
+    const auto rails = static_cast<std::size_t>(state.range(0));
+    const SchedPtr s = make(rails, FSBML_POLICY_ARRIVAL);
+    fsbml_observer_config_t config{};
+    config.trace_every = static_cast<std::uint32_t>(state.range(1));
+    config.trace_entries = 65536;
+    fsbml_observer_t *const observer = fsbml_observer_create(s.get(), &config);
+    std::uint64_t now = 1000000000;
+    std::size_t bytes = 16;
+    for (auto _ : state) {
+        const int rail = fsbml_sched_choose(s.get(), now, bytes, all(rails));
+        fsbml_sched_charge_observed(s.get(), observer, static_cast<std::size_t>(rail), now, bytes, all(rails), 1,
+                                    nullptr);
+        now += 30000;
+        bytes = (bytes * 5 + 64) & 0xffff;
+    }
+    fsbml_observer_destroy(observer);
 }
 
 void choose(benchmark::State &state)
@@ -196,6 +218,7 @@ BENCHMARK(loop);
 BENCHMARK(choose_and_charge)->ArgsProduct({{1, 2, 4, 8, 16, 32}, {FSBML_POLICY_ARRIVAL}});
 BENCHMARK(choose_and_charge)
     ->ArgsProduct({{2, 16}, {FSBML_POLICY_THESIS, FSBML_POLICY_ROUNDROBIN, FSBML_POLICY_SINGLE}});
+BENCHMARK(observed)->ArgsProduct({{2, 16}, {0, 100, 1}});
 BENCHMARK(pieces)->ArgsProduct({{2, 8, 16}, {1}})->Args({2, 2})->Args({8, 8});
 BENCHMARK(choose)->Arg(1)->Arg(2)->Arg(4)->Arg(8)->Arg(16)->Arg(32);
 BENCHMARK(contended)->Arg(2)->Arg(16)->Threads(2);

@@ -16,6 +16,7 @@ fsbml_core_sources = \
 	core/fsbml_calibration.h \
 	core/fsbml_classes.h \
 	core/fsbml_core.h \
+	core/fsbml_observe.h \
 	core/fsbml_schedule.h \
 	core/fsbml_table.h \
 	core/gaps.hpp core/gaps.cpp \
@@ -27,6 +28,8 @@ fsbml_core_sources = \
 	core/loggp.hpp core/loggp.cpp \
 	core/loggp_fit.hpp core/loggp_fit.cpp \
 	core/models.hpp core/models.cpp \
+	core/observe_api.cpp \
+	core/observer.hpp core/observer.cpp \
 	core/overheads.hpp core/overheads.cpp \
 	core/pairs.hpp core/pairs.cpp \
 	core/pilot.hpp core/pilot.cpp \
@@ -41,6 +44,7 @@ fsbml_core_sources = \
 	core/measurement.hpp core/measurement.cpp \
 	core/rounds.cpp \
 	core/samples.hpp \
+	core/sched_handle.hpp \
 	core/schedule_api.cpp \
 	core/segments.hpp core/segments.cpp \
 	core/stats.hpp core/stats.cpp \
@@ -48,6 +52,7 @@ fsbml_core_sources = \
 	core/table_api.cpp \
 	core/table_file.hpp core/table_file.cpp \
 	core/together.hpp core/together.cpp \
+	core/vft_charge.hpp \
 	core/vft_scheduler.hpp core/vft_scheduler.cpp \
 	core/wire.hpp
 

@@ -19,6 +19,7 @@
 
 #include "fsbml_base.h"
 #include "fsbml_schedule.h"
+#include "fsbml_observe.h"
 #include "fsbml_calibration.h"
 #include "fsbml_table.h"
 #include "fsbml_classes.h"

@@ -93,8 +93,8 @@ struct alignas(64) Rail {
     }
 };
 
-// VFT = max(VFT, now) + cost: an idle rail earns no credit.
-inline void charge(std::atomic<Ticks> &vft, Ticks now, Ticks beyond, Ticks cost) noexcept
+// VFT = max(VFT, now) + cost, which it returns: an idle rail earns no credit.
+inline Ticks charge(std::atomic<Ticks> &vft, Ticks now, Ticks beyond, Ticks cost) noexcept
 {
     constexpr auto relaxed = std::memory_order_relaxed;
     const Ticks idle = now + cost;
@@ -108,6 +108,7 @@ inline void charge(std::atomic<Ticks> &vft, Ticks now, Ticks beyond, Ticks cost)
             std::atomic_signal_fence(std::memory_order_acq_rel); // keeps it a branch, for which nobody waits
         }
     } while (!vft.compare_exchange_weak(seen, next, relaxed));
+    return next;
 }
 
 static_assert(sizeof(Rail) == 64 && sizeof(VftSlot) == 64, "a cache line each");

@@ -10,17 +10,12 @@
 #include "log.hpp"
 #include "loggp.hpp"
 #include "policy.hpp"
-#include "vft_scheduler.hpp"
+#include "sched_handle.hpp"
 
 #include <atomic>
 #include <cstdio>
 #include <memory>
 #include <string>
-
-struct fsbml_sched_t final {
-    fsbml_sched_t(std::size_t n, fsbml_policy_t p) noexcept : impl(n, p) {}
-    fsbml::Scheduler impl;
-};
 
 struct fsbml_ledger_t final {
     explicit fsbml_ledger_t(const fsbml_ledger_config_t &c) : impl(c) {}

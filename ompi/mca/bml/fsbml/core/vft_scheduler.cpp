@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "vft_scheduler.hpp"
+#include "vft_charge.hpp"
 
 #include "loggp.hpp"
 
@@ -207,40 +207,9 @@ __attribute__((noinline, cold)) int Scheduler::choose_before(const Scheduler &s,
 }
 
 template <bool kTakeTurns>
-__attribute__((always_inline)) inline void Scheduler::add(std::atomic<Ticks> &vft, std::size_t rail,
-                                                          Ticks now, std::size_t bytes) noexcept
-{
-    const std::uint64_t steps = byte_steps(bytes);
-    const Ticks cost = models_.row(steps)[rail].cost(steps);
-    if (likely(now < kTimeMax)) {
-        fsbml::charge(vft, now, beyond(), cost);
-    }
-    counters_.add(rail, bytes, cost);
-    if (kTakeTurns) {
-        models_.row()[rail].turn.store(turns_.fetch_add(1, std::memory_order_relaxed) + 1,
-                                       std::memory_order_relaxed);
-    }
-}
-
-template <bool kTakeTurns>
 void Scheduler::charge_to(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept
 {
-    // The VFT's place before the clock: who finds it in a ledger has the ledger's clock (see share).
-    std::atomic<Ticks> &vft = s.vfts_.load(std::memory_order_acquire)[rail].vft;
-    const std::uint64_t origin = s.origin_.load(std::memory_order_relaxed);
-    if (likely(now_ns > origin)) {
-        s.add<kTakeTurns>(vft, rail, ticks_from_ns(now_ns - origin), bytes);
-    } else {
-        charge_before<kTakeTurns>(s, vft, rail, now_ns, bytes);
-    }
-}
-
-template <bool kTakeTurns>
-__attribute__((noinline, cold)) void Scheduler::charge_before(Scheduler &s, std::atomic<Ticks> &vft,
-                                                              std::size_t rail, std::uint64_t now_ns,
-                                                              std::size_t bytes) noexcept
-{
-    s.add<kTakeTurns>(vft, rail, s.clock_before(now_ns), bytes);
+    static_cast<void>(charge_telling<kTakeTurns>(s, rail, now_ns, bytes));
 }
 
 int Scheduler::set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept

@@ -46,6 +46,11 @@ public:
     {
         charge_(*this, rail, now_ns, bytes);
     }
+    // Charges likewise, and says what the rail has to do then (vft_charge.hpp).
+    template <bool kTakeTurns>
+    static Ticks charge_telling(Scheduler &s, std::size_t rail, std::uint64_t now_ns,
+                                std::size_t bytes) noexcept;
+    fsbml_policy_t policy() const noexcept { return policy_; }
 
     std::uint64_t predict(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) const noexcept
     {
@@ -85,10 +90,10 @@ private:
     template <bool kTakeTurns>
     static void charge_to(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept;
     template <bool kTakeTurns>
-    static void charge_before(Scheduler &s, std::atomic<Ticks> &vft, std::size_t rail, std::uint64_t now_ns,
-                              std::size_t bytes) noexcept;
+    static Ticks charge_before(Scheduler &s, std::atomic<Ticks> &vft, std::size_t rail, std::uint64_t now_ns,
+                               std::size_t bytes) noexcept;
     template <bool kTakeTurns>
-    void add(std::atomic<Ticks> &vft, std::size_t rail, Ticks now, std::size_t bytes) noexcept;
+    Ticks add(std::atomic<Ticks> &vft, std::size_t rail, Ticks now, std::size_t bytes) noexcept;
     static Choose choose_function(fsbml_policy_t policy, bool shaped) noexcept;
     static ChooseFar choose_far_function(fsbml_policy_t policy, bool shaped) noexcept;
 

@@ -1,0 +1,100 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Who looks at decisions. It stands beside the scheduler and is told of a charge only where somebody looks,
+// so that nobody pays for it else. What is kept of each message is kept as counters are (counters.hpp): no
+// locked instruction. What is kept of some, or told to an audience, is kept under a lock.
+#ifndef FSBML_OBSERVER_HPP
+#define FSBML_OBSERVER_HPP
+
+#include "fsbml_observe.h"
+#include "vft_scheduler.hpp"
+
+#include <mutex>
+#include <vector>
+
+namespace fsbml
+{
+
+class Observer
+{
+public:
+    Observer(const Scheduler &scheduler, const fsbml_observer_config_t &config);
+    Observer(const Observer &) = delete;
+    Observer &operator=(const Observer &) = delete;
+
+    // Charges, and keeps what there is to be seen of it.
+    void charge(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                std::uint32_t candidates, std::uint32_t peer, const fsbml_far_t *far) noexcept
+    {
+        charge_(s, *this, rail, now_ns, bytes, candidates, peer, far);
+    }
+
+    void arrived(const fsbml_arrival_t &a) noexcept;
+    fsbml_rail_seen_t rail(std::size_t rail) const noexcept;
+    std::uint64_t trace(void (*visit)(void *, const fsbml_decision_t *), void *context) const noexcept;
+
+private:
+    using Counter = std::atomic<std::uint64_t>;
+    struct Cell {
+        std::atomic<Ticks> most{0};
+        Counter chosen_of_some{0}; // it got the message, and not all rails were candidates
+        Counter passed{0};         // another one got it
+    };
+    struct alignas(64) Stripe {
+        Counter decisions{0};
+        std::uint64_t next_kept = 0; // the number of the owner's next decision to be kept
+        Counter of_some{0};          // decisions where not all rails were candidates
+        Cell cell[FSBML_MAX_RAILS];
+    };
+    // A decision in the ring, and apart from it its candidates' times.
+    struct Kept {
+        std::uint64_t now_ns, bytes;
+        std::uint32_t peer, candidates, rail;
+    };
+    struct Times {
+        std::uint64_t backlog_ns, arrival_ns;
+    };
+    struct Arrivals {
+        std::uint64_t n = 0, predicted_ns = 0, observed_ns = 0, error_ns = 0;
+    };
+
+    using Charge = void (*)(Scheduler &, Observer &, std::size_t, std::uint64_t, std::size_t, std::uint32_t,
+                            std::uint32_t, const fsbml_far_t *) noexcept;
+    template <bool kTakeTurns>
+    static void charge_to(Scheduler &s, Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                          std::uint32_t candidates, std::uint32_t peer, const fsbml_far_t *far) noexcept;
+    bool is_kept() noexcept;
+    void after(std::size_t rail, Ticks backlog, std::uint32_t candidates) noexcept;
+    __attribute__((noinline, cold)) bool is_turn_of_shared() noexcept;
+    __attribute__((noinline)) void after_of_some(std::size_t rail, Ticks backlog,
+                                                 std::uint32_t candidates) noexcept;
+    __attribute__((noinline)) void keep(std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                                        std::uint32_t candidates, std::uint32_t peer,
+                                        const fsbml_far_t *far) noexcept;
+    void put_in_ring(const fsbml_decision_t &d) noexcept;
+    fsbml_decision_t take_from_ring(std::size_t at) const noexcept;
+
+    const Charge charge_;
+    const Scheduler &scheduler_;
+    const fsbml_audience_t audience_;
+    const std::uint64_t every_; // decisions of a thread from one that is kept to the next
+    const std::uint32_t all_;
+    const std::size_t n_rails_;
+    std::uint64_t messages_before_[FSBML_MAX_RAILS] = {}; // those of the scheduler's counters
+
+    mutable std::mutex lock_; // of all below but the stripes
+    const std::uint64_t trace_every_;
+    std::uint64_t until_traced_;
+    std::uint64_t traced_ = 0; // so many were put into the ring
+    std::vector<Kept> ring_;
+    std::vector<Times> times_; // n_rails_ for each in the ring
+    Arrivals arrivals_[FSBML_MAX_RAILS];
+
+    Stripe stripes_[kOwnStripes + 1];
+};
+
+} // namespace fsbml
+
+#endif

@@ -1,0 +1,57 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A charge, to be compiled into all who make one: for the scheduler's own, and for one that is looked at
+// (observer.cpp), which knows what the rail then has to do.
+#ifndef FSBML_VFT_CHARGE_HPP
+#define FSBML_VFT_CHARGE_HPP
+
+#include "vft_scheduler.hpp"
+
+namespace fsbml
+{
+
+template <bool kTakeTurns>
+__attribute__((always_inline)) inline Ticks Scheduler::add(std::atomic<Ticks> &vft, std::size_t rail,
+                                                           Ticks now, std::size_t bytes) noexcept
+{
+    const std::uint64_t steps = byte_steps(bytes);
+    const Ticks cost = models_.row(steps)[rail].cost(steps);
+    Ticks backlog = 0;
+    if (likely(now < kTimeMax)) {
+        backlog = fsbml::charge(vft, now, beyond(), cost) - now;
+    }
+    counters_.add(rail, bytes, cost);
+    if (kTakeTurns) {
+        models_.row()[rail].turn.store(turns_.fetch_add(1, std::memory_order_relaxed) + 1,
+                                       std::memory_order_relaxed);
+    }
+    return backlog;
+}
+
+template <bool kTakeTurns>
+__attribute__((always_inline)) inline Ticks Scheduler::charge_telling(Scheduler &s, std::size_t rail,
+                                                                      std::uint64_t now_ns,
+                                                                      std::size_t bytes) noexcept
+{
+    // The VFT's place before the clock: who finds it in a ledger has the ledger's clock (see share).
+    std::atomic<Ticks> &vft = s.vfts_.load(std::memory_order_acquire)[rail].vft;
+    const std::uint64_t origin = s.origin_.load(std::memory_order_relaxed);
+    if (likely(now_ns > origin)) {
+        return s.add<kTakeTurns>(vft, rail, ticks_from_ns(now_ns - origin), bytes);
+    }
+    return charge_before<kTakeTurns>(s, vft, rail, now_ns, bytes);
+}
+
+template <bool kTakeTurns>
+__attribute__((noinline, cold)) Ticks Scheduler::charge_before(Scheduler &s, std::atomic<Ticks> &vft,
+                                                               std::size_t rail, std::uint64_t now_ns,
+                                                               std::size_t bytes) noexcept
+{
+    return s.add<kTakeTurns>(vft, rail, s.clock_before(now_ns), bytes);
+}
+
+} // namespace fsbml
+
+#endif
