@@ -56,6 +56,9 @@ fsbml_core_sources = \
 	core/vft_scheduler.hpp core/vft_scheduler.cpp \
 	core/wire.hpp
 
+fsbml_explain_sources = \
+	explain/fsbml_explain.h
+
 fsbml_shim_sources = \
 	bml_fsbml.h \
 	bml_fsbml_compat.h \
