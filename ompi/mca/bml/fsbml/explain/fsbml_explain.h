@@ -103,10 +103,12 @@ uint64_t fsbml_class_limit(uint32_t c) FSBML_NOEXCEPT;
 typedef struct fsbml_account_t fsbml_account_t;
 
 /**
- * Follows the decisions of a process: give its audience to the observer. It replays each in the model with what was done,
- * with each rail alone, and with r2's rule (rails in turn). `s` tells gaps and latencies, and outlives it. NULL with errno set.
+ * Follows the decisions of a process with n_rails rails: give its audience to the observer. It replays each in the model
+ * with the rail that got the message, with each rail alone, and with r2's rule (rails in turn). NULL with errno set.
  */
-fsbml_account_t *fsbml_account_create(fsbml_sched_t *s, size_t n_rails) FSBML_NOEXCEPT;
+fsbml_account_t *fsbml_account_create(size_t n_rails) FSBML_NOEXCEPT;
+/** The scheduler's parameters of a rail; what was decided before all of a message's candidates have some takes no time. */
+int fsbml_account_set_model(fsbml_account_t *a, size_t rail, const fsbml_loggp_t *p) FSBML_NOEXCEPT;
 void fsbml_account_destroy(fsbml_account_t *a) FSBML_NOEXCEPT;
 fsbml_audience_t fsbml_account_audience(fsbml_account_t *a) FSBML_NOEXCEPT;
 /** Adds what it knows to the summary of this one process, whose rails (key, name, ...) the caller has filled in. */

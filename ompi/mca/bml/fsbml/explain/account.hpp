@@ -1,0 +1,73 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What a process' decisions come to: by rail and size, and by how much other rules would have been slower. Each
+// message is replayed in the model when it is given to a rail, for each rule with virtual finishing times of its
+// own. What a rule takes is how long messages were under way: the union of the times from when each was given to
+// a rail until it would have arrived. Nothing grows with the number of messages.
+#ifndef FSBML_ACCOUNT_HPP
+#define FSBML_ACCOUNT_HPP
+
+#include "fsbml_explain.h"
+
+#include "../core/vft_scheduler.hpp"
+
+#include <mutex>
+
+namespace fsbml
+{
+
+// How long something was under way, of intervals that begin in order.
+class UnderWay
+{
+public:
+    void add(std::uint64_t begin_ns, std::uint64_t lasts_ns) noexcept
+    {
+        const std::uint64_t end = begin_ns + lasts_ns;
+        total_ns_ += begin_ns >= end_ns_ ? lasts_ns : end > end_ns_ ? end - end_ns_ : 0;
+        end_ns_ = end > end_ns_ ? end : end_ns_;
+    }
+    std::uint64_t total_ns() const noexcept { return total_ns_; }
+
+private:
+    std::uint64_t end_ns_ = 0, total_ns_ = 0;
+};
+
+class Account
+{
+public:
+    explicit Account(std::size_t n_rails) noexcept;
+    Account(const Account &) = delete;
+    Account &operator=(const Account &) = delete;
+
+    int set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept;
+    void decided(const fsbml_decision_t &d) noexcept;
+    void arrived(const fsbml_arrival_t &a) noexcept;
+    void add_to(fsbml_summary_t &to) const noexcept;
+
+private:
+    struct ByRail {
+        fsbml_class_t by_size[FSBML_CLASSES];
+        std::uint32_t ratio[FSBML_RATIO_BINS];
+        UnderWay alone;
+        bool not_everywhere; // it was not among a message's candidates, so it could not have done all alone
+    };
+    void replay(const fsbml_decision_t &d) noexcept;
+
+    const std::size_t n_rails_;
+    mutable std::mutex lock_; // of all below
+    std::uint32_t measured_ = 0;
+    Scheduler done_, alone_, r2_; // in `alone_`, each rail has all messages
+    UnderWay done_time_, r2_time_;
+    std::uint64_t turn_ = 0;
+    bool chose_ = false;
+    ByRail rail_[FSBML_MAX_RAILS] = {};
+};
+
+std::uint32_t class_of(std::uint64_t bytes) noexcept;
+std::uint32_t ratio_bin(std::uint64_t observed_ns, std::uint64_t predicted_ns) noexcept;
+
+} // namespace fsbml
+
+#endif

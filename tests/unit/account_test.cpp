@@ -1,0 +1,296 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What a process' decisions come to, by hand-computed times; many summaries made one; the way to another process.
+#include "sched.hpp"
+
+#include "explain/account.hpp"
+#include "explain/fsbml_explain.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+namespace
+{
+
+struct DestroyAccount {
+    void operator()(fsbml_account_t *a) const noexcept { fsbml_account_destroy(a); }
+};
+using AccountPtr = std::unique_ptr<fsbml_account_t, DestroyAccount>;
+
+// gap(s) = 1000 + G (s-1); an idle rail delivers 1000 byte steps after 10000 + 100 + 100 + 1000 G.
+constexpr fsbml_loggp_t kFast = loggp(10e3, 100.0, 100.0, 1000.0, 10.0);
+constexpr fsbml_loggp_t kSlow = loggp(10e3, 100.0, 100.0, 1000.0, 100.0);
+
+AccountPtr make_account(const std::vector<fsbml_loggp_t> &models)
+{
+    AccountPtr a(fsbml_account_create(models.size()));
+    for (std::size_t i = 0; i < models.size(); ++i) {
+        EXPECT_EQ(fsbml_account_set_model(a.get(), i, &models[i]), 0);
+    }
+    return a;
+}
+
+void decide(const AccountPtr &a, std::uint64_t now, std::uint64_t bytes, std::uint32_t candidates, std::uint32_t rail)
+{
+    fsbml_decision_t d{};
+    d.now_ns = now;
+    d.bytes = bytes;
+    d.candidates = candidates;
+    d.rail = rail;
+    const fsbml_audience_t audience = fsbml_account_audience(a.get());
+    audience.decision(audience.context, &d);
+}
+
+using SummaryPtr = std::unique_ptr<fsbml_summary_t>;
+
+SummaryPtr summary(const std::vector<const char *> &keys)
+{
+    SummaryPtr s(new fsbml_summary_t{});
+    s->heard = 1;
+    s->n_rails = static_cast<std::uint32_t>(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        std::strcpy(s->rail[i].key, keys[i]);
+        s->rail[i].processes = 1;
+    }
+    return s;
+}
+
+void text(char *to, const char *from)
+{
+    std::strcpy(to, from);
+}
+
+} // namespace
+
+TEST(UnderWay, IsTheUnionOfTimes)
+{
+    fsbml::UnderWay u;
+    u.add(100, 50);
+    u.add(120, 10); // within
+    u.add(140, 30); // 20 more
+    EXPECT_EQ(u.total_ns(), 70U);
+    u.add(1000, 5);
+    EXPECT_EQ(u.total_ns(), 75U);
+}
+
+TEST(Account, ReplaysByOtherRules)
+{
+    const AccountPtr a = make_account({kFast, kSlow});
+    // Two messages of 1001 bytes at once, far apart from two others. All on the fast rail: 20200; the second
+    // one waits for the gap of 11000, but its overhead does not: 31100.
+    for (const std::uint64_t t : {1000000U, 9000000U}) {
+        decide(a, t, 1001, 3, 0);
+        decide(a, t, 1001, 3, 0);
+    }
+    const SummaryPtr s = summary({"a", "b"});
+    s->n_ranks = 1;
+    fsbml_account_add(a.get(), s.get());
+    EXPECT_EQ(s->time_ns, 2 * 31100U);
+    EXPECT_EQ(s->rail[0].alone_ns, s->time_ns);
+    EXPECT_EQ(s->rail[1].alone_ns, 2 * (101000U + 110100U));
+    EXPECT_EQ(s->r2_ns, 2 * 110200U); // one each, the slow one ends last
+    EXPECT_EQ(s->chose, 1U);
+    EXPECT_EQ(s->messages, 4U);
+    EXPECT_EQ(s->bytes, 4004U);
+    EXPECT_EQ(s->rail[0].by_size[fsbml_class_of(1001)].messages, 4U);
+    EXPECT_EQ(s->rank[0].rail_share[0], 1000U);
+    EXPECT_EQ(s->rank[0].time_ns, s->time_ns);
+}
+
+// What has only one rail takes that one in all replays, and no other could have done all alone.
+TEST(Account, ARailThatIsNotEverywhereCannotDoItAlone)
+{
+    const AccountPtr a = make_account({kFast, kSlow});
+    decide(a, 1000, 1001, 3, 0);
+    decide(a, 1000, 1001, 2, 1);
+    const SummaryPtr s = summary({"a", "b"});
+    fsbml_account_add(a.get(), s.get());
+    EXPECT_EQ(s->rail[0].alone_processes, 0U);
+    EXPECT_EQ(s->rail[1].alone_processes, 1U);
+    EXPECT_EQ(s->r2_ns, 110200U);
+}
+
+TEST(Account, WithoutParametersOrChoiceThereIsNoTime)
+{
+    const AccountPtr unmeasured(fsbml_account_create(2)), single = make_account({kFast, kSlow});
+    decide(unmeasured, 1000, 100, 3, 1);
+    decide(single, 1000, 100, 1, 0);
+    for (const AccountPtr *a : {&unmeasured, &single}) {
+        const SummaryPtr s = summary({"a", "b"});
+        fsbml_account_add(a->get(), s.get());
+        EXPECT_EQ(s->messages, 1U);
+        EXPECT_EQ(s->chose, 0U);
+        EXPECT_EQ(s->time_ns, 0U);
+    }
+    EXPECT_EQ(fsbml_account_create(0), nullptr);
+    EXPECT_EQ(fsbml_account_create(33), nullptr);
+}
+
+TEST(Account, ArrivalsGoIntoBins)
+{
+    const AccountPtr a = make_account({kFast, kSlow});
+    const fsbml_audience_t audience = fsbml_account_audience(a.get());
+    const fsbml_arrival_t twice{1, 5000, 1000, 2000}, never{1, 5000, 0, ~std::uint64_t{0}}, early{1, 5000, 1000, 1};
+    for (const fsbml_arrival_t *arrival : {&twice, &never, &early}) {
+        audience.arrival(audience.context, arrival);
+    }
+    const SummaryPtr s = summary({"a", "b"});
+    fsbml_account_add(a.get(), s.get());
+    EXPECT_EQ(s->rail[1].ratio[40], 1U); // 2^1: 4 octaves and one above the first bin's begin
+    EXPECT_EQ(s->rail[1].ratio[FSBML_RATIO_BINS - 1], 1U);
+    EXPECT_EQ(s->rail[1].ratio[0], 1U);
+    EXPECT_EQ(s->rail[1].by_size[fsbml_class_of(5000)].arrivals, 3U);
+}
+
+TEST(Classes, GoUpToTheirLimits)
+{
+    EXPECT_EQ(fsbml_class_of(0), 0U);
+    for (std::uint32_t c = 0; c + 1 < FSBML_CLASSES; ++c) {
+        EXPECT_EQ(fsbml_class_of(fsbml_class_limit(c)), c);
+        EXPECT_EQ(fsbml_class_of(fsbml_class_limit(c) + 1), c + 1);
+    }
+    EXPECT_EQ(fsbml_class_of(~std::uint64_t{0}), FSBML_CLASSES - 1);
+    EXPECT_EQ(fsbml_class_limit(FSBML_CLASSES - 1), 0U);
+}
+
+// Rails are known by their keys, whatever their order; sums are sums, extremes extremes.
+TEST(Merge, AddsRailsByTheirKeys)
+{
+    const SummaryPtr a = summary({"x", "y"}), b = summary({"z", "y"});
+    a->rail[1].bytes = 10;
+    b->rail[1].bytes = 5;
+    b->rail[0].bytes = 7;
+    a->rail[1].backlog_max_ns = 100;
+    b->rail[1].backlog_max_ns = 200;
+    b->rail[1].backlog_max_rank = 4;
+    a->duration_ns = 9;
+    b->duration_ns = 8;
+    a->n_ranks = b->n_ranks = 1;
+    a->rank[0].time_ns = 5;
+    b->rank[0].time_ns = 6;
+    b->rank[0].rank = 1;
+    b->rank[0].rail_share[0] = 300;
+    b->rank[0].rail_share[1] = 700;
+    fsbml_summary_merge(a.get(), b.get());
+    ASSERT_EQ(a->n_rails, 3U);
+    EXPECT_STREQ(a->rail[2].key, "z");
+    EXPECT_EQ(a->rail[1].bytes, 15U);
+    EXPECT_EQ(a->rail[2].bytes, 7U);
+    EXPECT_EQ(a->rail[1].backlog_max_ns, 200U);
+    EXPECT_EQ(a->rail[1].backlog_max_rank, 4U);
+    EXPECT_EQ(a->rail[1].processes, 2U);
+    EXPECT_EQ(a->heard, 2U);
+    EXPECT_EQ(a->duration_ns, 9U);
+    ASSERT_EQ(a->n_ranks, 2U);
+    EXPECT_EQ(a->rank[0].rank, 1U); // it waited longer
+    EXPECT_EQ(a->rank[0].rail_share[2], 300U);
+    EXPECT_EQ(a->rank[0].rail_share[1], 700U);
+    EXPECT_EQ(a->rank[0].rail_share[0], 0U);
+}
+
+// 10,000 ranks with something to tell: what is kept is the gravest, each once, and the rest is counted.
+TEST(Merge, StaysBounded)
+{
+    const SummaryPtr all = summary({"x"});
+    all->heard = 0;
+    for (std::uint32_t r = 0; r < 10000; ++r) {
+        const SummaryPtr one = summary({r % 50 == 0 ? ("k" + std::to_string(r)).c_str() : "x"});
+        one->n_faults = 2;
+        text(one->fault[0].rail, "x");
+        text(one->fault[0].from, ("node" + std::to_string(r / 100)).c_str()); // 100 ranks a node tell the same
+        one->fault[0].kind = 1 + r / 100;
+        text(one->fault[1].rail, "y");
+        one->fault[1].kind = 500;
+        one->n_peers = 1;
+        one->peer[0].extra_ns = (r * 7919) % 10007;
+        one->n_ranks = 1;
+        one->rank[0].rank = r;
+        one->rank[0].time_ns = (r * 7919) % 10007;
+        fsbml_summary_merge(all.get(), one.get());
+    }
+    EXPECT_EQ(all->heard, 10000U);
+    EXPECT_EQ(all->n_rails, static_cast<std::uint32_t>(FSBML_MAX_RAILS));
+    ASSERT_EQ(all->n_faults, static_cast<std::uint32_t>(FSBML_MOST_FAULTS));
+    EXPECT_EQ(all->fault[0].kind, 1U);
+    EXPECT_EQ(all->fault[FSBML_MOST_FAULTS - 1].kind, static_cast<std::uint32_t>(FSBML_MOST_FAULTS));
+    EXPECT_GT(all->more_faults, 0U);
+    ASSERT_EQ(all->n_peers, static_cast<std::uint32_t>(FSBML_MOST_PEERS));
+    EXPECT_EQ(all->n_peers + all->more_peers, 10000U);
+    for (std::uint32_t i = 1; i < FSBML_MOST_RANKS; ++i) {
+        EXPECT_GE(all->rank[i - 1].time_ns, all->rank[i].time_ns);
+    }
+    EXPECT_EQ(all->rank[0].time_ns, 10006U);
+}
+
+namespace
+{
+
+// Every member is something else.
+SummaryPtr full()
+{
+    SummaryPtr s(new fsbml_summary_t);
+    auto *const bytes = reinterpret_cast<unsigned char *>(s.get());
+    std::mt19937 dice(7);
+    for (std::size_t i = 0; i < sizeof *s; ++i) {
+        bytes[i] = static_cast<unsigned char>('A' + dice() % 26);
+    }
+    s->n_rails = FSBML_MAX_RAILS;
+    s->n_faults = FSBML_MOST_FAULTS;
+    s->n_peers = FSBML_MOST_PEERS;
+    s->n_ranks = FSBML_MOST_RANKS;
+    for (auto &r : s->rail) {
+        r.key[60] = r.name[63] = r.about[100] = 0;
+    }
+    for (auto &f : s->fault) {
+        f.rail[63] = f.from[5] = f.to[0] = f.why[159] = 0;
+    }
+    for (auto &p : s->peer) {
+        p.rail[63] = 0;
+    }
+    for (auto &r : s->rank) {
+        r.node[63] = 0;
+    }
+    return s;
+}
+
+} // namespace
+
+TEST(SummaryRecord, ComesBackAsItWas)
+{
+    const SummaryPtr s = full(), read(new fsbml_summary_t{});
+    std::vector<unsigned char> buffer(fsbml_summary_packed_max()), again(buffer.size());
+    const long len = fsbml_summary_pack(s.get(), buffer.data(), buffer.size());
+    ASSERT_GT(len, 0);
+    EXPECT_LT(len, 65536); // one eager message also with 32 rails
+    ASSERT_EQ(fsbml_summary_unpack(read.get(), buffer.data(), static_cast<std::size_t>(len)), 0);
+    ASSERT_EQ(fsbml_summary_pack(read.get(), again.data(), again.size()), len);
+    EXPECT_EQ(buffer, again);
+    EXPECT_EQ(read->rail[31].by_size[8].observed_ns, s->rail[31].by_size[8].observed_ns);
+    EXPECT_EQ(read->rank[15].rail_share[31], s->rank[15].rail_share[31]);
+    EXPECT_STREQ(read->fault[15].why, s->fault[15].why);
+    EXPECT_EQ(fsbml_summary_pack(s.get(), buffer.data(), 100), -ENOSPC);
+}
+
+TEST(SummaryRecord, RefusesWhatIsNone)
+{
+    const SummaryPtr s = full(), read(new fsbml_summary_t{});
+    std::vector<unsigned char> buffer(fsbml_summary_packed_max());
+    const auto len = static_cast<std::size_t>(fsbml_summary_pack(s.get(), buffer.data(), buffer.size()));
+    std::mt19937 dice(11);
+    for (int i = 0; i < 300; ++i) {
+        auto damaged = buffer;
+        damaged[dice() % len] ^= static_cast<unsigned char>(1U << dice() % 8);
+        EXPECT_LT(fsbml_summary_unpack(read.get(), damaged.data(), len), 0);
+    }
+    for (const std::size_t cut : {std::size_t{0}, std::size_t{15}, len / 2, len - 1}) {
+        EXPECT_EQ(fsbml_summary_unpack(read.get(), buffer.data(), cut), -EBADMSG);
+    }
+    EXPECT_EQ(read->n_rails, 0U); // unchanged
+    s->n_rails = FSBML_MAX_RAILS + 1;
+    EXPECT_EQ(fsbml_summary_pack(s.get(), buffer.data(), buffer.size()), -EINVAL);
+}
