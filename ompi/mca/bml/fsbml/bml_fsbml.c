@@ -223,6 +223,7 @@ static int register_error(mca_btl_base_module_error_cb_fn_t cbfunc)
 static int finalize(void)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    fsbml_job_tell(false); /* a program with sessions alone */
     fsbml_proof_fini();
     while (m->n_progress > 0) {
         opal_progress_unregister(m->progress[--m->n_progress]);

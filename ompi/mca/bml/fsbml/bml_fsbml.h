@@ -24,6 +24,7 @@
 
 #include "bml_fsbml_compat.h"
 #include "core/fsbml_core.h"
+#include "explain/fsbml_explain.h"
 
 #define FSBML_HELP "help-mca-bml-fsbml.txt"
 
@@ -99,6 +100,10 @@ typedef struct mca_bml_fsbml_params_t {
     char *site;                   /**< stands for the nodes' names in the cache, NULL or "": none does */
     char *table;                  /**< file with parameters to use as they are, NULL or "": measure */
     char *measurement;            /**< file for the measurement's report, NULL or "": none */
+    char *report;                 /**< file for the report of the job, "-": stdout, NULL or "": none */
+    char *trace;                  /**< folder, or beginning of the name, for a trace of decisions; NULL or "": none */
+    uint32_t trace_every;         /**< one in so many decisions is traced */
+    uint32_t trace_entries;       /**< the latest so many are kept */
     char *record;                 /**< folder, or beginning of the name, for a record of what is sent; NULL or "": none */
     uint32_t holdout;             /**< probes that test the fits, for the report */
     char *include;                /**< comma-separated names, NULL or "": all */
@@ -118,6 +123,7 @@ typedef struct mca_bml_fsbml_rail_t {
     bool measured;
     _Atomic uint64_t way_ns;      /**< of FSBML's smallest packet, by the model; 0: there is none */
     _Atomic uint64_t L_ns;        /**< of the model */
+    _Atomic uint64_t ask_ns;      /**< how long that packet keeps the rail, by the model */
     uint32_t key_digest;          /**< of the key: names the rail in a registration handle */
     mca_btl_base_module_t bound;  /**< the pseudo BTL's functions on this rail alone: for what must follow a put */
 } mca_bml_fsbml_rail_t;
@@ -200,6 +206,7 @@ typedef struct mca_bml_fsbml_module_t {
     mca_bml_fsbml_group_t *group[FSBML_MAX_RAILS];
     uint32_t n_groups;
     fsbml_sched_t *sched;
+    fsbml_observer_t *observer;   /**< NULL: nobody looks */
     fsbml_ledger_t *ledger;       /**< NULL: the scheduler's state is this process' own */
     fsbml_table_t *table;         /**< NULL: not known yet */
     bool calibrated;              /**< this process' part in the measurement has come */
@@ -285,6 +292,31 @@ void fsbml_rails_apply_quantum(void);
 /** Comma-separated names of the rails in a mask, for messages. */
 void fsbml_rails_names(uint32_t rails, char *buf, size_t len);
 
+/* bml_fsbml_kernel.c: what the kernel knows of a rail that is a network interface */
+typedef struct fsbml_kernel_tcp_t {
+    uint32_t connections;         /**< of this process over the rail, that are open */
+    uint64_t busy_ns;             /**< sum of the times that there was data which the peer had not acknowledged */
+    uint64_t acknowledged;        /**< bytes */
+    uint64_t retransmitted;       /**< segments */
+} fsbml_kernel_tcp_t;
+/** False: it has no TCP connection, or is no interface. */
+bool fsbml_kernel_tcp(uint32_t rail, fsbml_kernel_tcp_t *sum);
+/** Bytes that the interface has sent since it is there, by all programs. */
+bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes);
+
+/* bml_fsbml_job.c: the report of the job */
+bool fsbml_job_is_reported(void);
+void fsbml_job_begin(void);
+/** Gathers all processes' summaries at rank 0, or, where they cannot talk any more, has only its own, and writes the report;
+ * the second time nothing. */
+void fsbml_job_tell(bool together);
+
+/* bml_fsbml_pvars.c: MPI_T performance variables */
+int fsbml_pvars_register(const mca_base_component_t *component);
+/** The rails are there; they will not be any more. */
+void fsbml_pvars_open(void);
+void fsbml_pvars_close(void);
+
 /* bml_fsbml_ledger.c: what the ranks of a node have given to its rails */
 /** Moves the scheduler's state into the node's ledger, if it is wanted and can be had. */
 void fsbml_ledger_join(void);
@@ -327,6 +359,8 @@ int fsbml_endpoint_add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl
 /** Takes a path out of service for good. */
 void fsbml_endpoint_remove_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
 void fsbml_endpoint_release(mca_bml_base_endpoint_t *ep);
+/** How many peers a rail should lead to, and carries nothing to. */
+uint32_t fsbml_peers_without(uint32_t rail);
 
 static inline mca_bml_fsbml_path_t *fsbml_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail)
 {

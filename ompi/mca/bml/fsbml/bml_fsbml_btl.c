@@ -77,9 +77,20 @@ static int pseudo_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *de
     return real->btl_free(real, des);
 }
 
-/* `elsewhere` is a constant wherever this is inlined. */
+/* `observed` is a constant wherever this is inlined on the way of a message: who is not looked at does not ask. */
+static inline void charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, size_t bytes,
+                          bool observed)
+{
+    if (observed) {
+        fsbml_observe_charge(ep, path, now, bytes, fsbml_candidates(ep));
+    } else {
+        fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, now, bytes);
+    }
+}
+
+/* `elsewhere` is a constant as well. */
 static inline int send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
-                          mca_btl_base_tag_t tag, bool elsewhere)
+                          mca_btl_base_tag_t tag, bool elsewhere, bool observed)
 {
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_completion_fn_t fn = des->des_cbfunc;
@@ -91,7 +102,7 @@ static inline int send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
     des->des_cbfunc = fsbml_completion_wrap(tag, fn);
     int rc = real->btl_send(real, path->super.btl_endpoint, des, tag);
     if (OPAL_LIKELY(rc >= 0 || OMPI_ERR_RESOURCE_BUSY == rc)) {
-        fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, fsbml_now_ns(), bytes);
+        charge(ep, path, fsbml_now_ns(), bytes, observed);
         /* Busy, but taken: where ob1 asks for the status itself, it would send that a second time. */
         return OPAL_LIKELY(rc >= 0) ? rc : OMPI_SUCCESS;
     }
@@ -102,19 +113,32 @@ static inline int send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
 int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
                       mca_btl_base_tag_t tag)
 {
-    return send_on(ep, path, des, tag, false);
+    return send_on(ep, path, des, tag, false, NULL != mca_bml_fsbml.observer);
+}
+
+static inline int send_by_path(struct mca_btl_base_endpoint_t *endpoint, mca_btl_base_descriptor_t *des,
+                               mca_btl_base_tag_t tag, bool observed)
+{
+    mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
+    mca_bml_fsbml_path_t *path = fsbml_hooks_path(ep, des);
+    if (OPAL_UNLIKELY(0 == (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail)))) {
+        return fsbml_held_add(ep, des, path->rail, tag);
+    }
+    return send_on(ep, path, des, tag, true, observed);
 }
 
 static int pseudo_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                        mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
 {
     (void) btl;
-    mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
-    mca_bml_fsbml_path_t *path = fsbml_hooks_path(ep, des);
-    if (OPAL_UNLIKELY(0 == (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail)))) {
-        return fsbml_held_add(ep, des, path->rail, tag);
-    }
-    return send_on(ep, path, des, tag, true);
+    return send_by_path(endpoint, des, tag, false);
+}
+
+static int observed_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                         mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
+{
+    (void) btl;
+    return send_by_path(endpoint, des, tag, true);
 }
 
 static void nothing_to_complete(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -212,7 +236,7 @@ sendi_elsewhere(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, struct
         rc = sendi_on(path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags, tag,
                       NULL != descriptor && NULL == kept, &des);
         if (OMPI_SUCCESS == rc) {
-            fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, now, bytes);
+            charge(ep, path, now, bytes, NULL != mca_bml_fsbml.observer);
             if (NULL != kept) {
                 owner->super.btl->btl_free(owner->super.btl, kept);
                 kept = NULL;
@@ -229,11 +253,10 @@ sendi_elsewhere(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, struct
     return rc;
 }
 
-static int pseudo_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                        struct opal_convertor_t *convertor, void *header, size_t header_size, size_t payload_size,
-                        uint8_t order, uint32_t flags, mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
+static inline int sendi_by_best(struct mca_btl_base_endpoint_t *endpoint, struct opal_convertor_t *convertor,
+                                void *header, size_t header_size, size_t payload_size, uint8_t order, uint32_t flags,
+                                mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor, bool observed)
 {
-    (void) btl;
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     const size_t bytes = header_size + payload_size;
     const uint64_t now = fsbml_now_ns();
@@ -245,11 +268,33 @@ static int pseudo_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
         return sendi_elsewhere(ep, path, convertor, header, header_size, payload_size, order, flags, tag, descriptor,
                                des, rc);
     }
-    fsbml_sched_charge(mca_bml_fsbml.sched, path->rail, now, bytes);
+    charge(ep, path, now, bytes, observed);
     if (NULL != descriptor) {
         *descriptor = NULL; /* the BTL's by now */
     }
     return rc;
+}
+
+static int pseudo_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                        struct opal_convertor_t *convertor, void *header, size_t header_size, size_t payload_size,
+                        uint8_t order, uint32_t flags, mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
+{
+    (void) btl;
+    return sendi_by_best(endpoint, convertor, header, header_size, payload_size, order, flags, tag, descriptor, false);
+}
+
+static int observed_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                          struct opal_convertor_t *convertor, void *header, size_t header_size, size_t payload_size,
+                          uint8_t order, uint32_t flags, mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
+{
+    (void) btl;
+    return sendi_by_best(endpoint, convertor, header, header_size, payload_size, order, flags, tag, descriptor, true);
+}
+
+void fsbml_btl_observe(mca_bml_fsbml_group_t *group)
+{
+    group->pseudo.btl_send = observed_send;
+    group->pseudo.btl_sendi = observed_sendi;
 }
 
 static void pseudo_dump(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, int verbose)

@@ -46,6 +46,7 @@ static fsbml_closing_t in_finalize;
 
 static void finalize_begins(void)
 {
+    fsbml_job_tell(true); /* as long as all can be talked to */
     if (!in_finalize.held) { /* else MPI_Finalize was called twice */
         in_finalize = fsbml_closing_begin();
     }

@@ -153,7 +153,8 @@ static void find_help(void)
 static int component_register(void)
 {
     find_help();
-    return fsbml_params_register(&mca_bml_fsbml_component.bml_version);
+    const int rc = fsbml_pvars_register(&mca_bml_fsbml_component.bml_version);
+    return OMPI_SUCCESS == rc ? fsbml_params_register(&mca_bml_fsbml_component.bml_version) : rc;
 }
 
 static int component_open(void)

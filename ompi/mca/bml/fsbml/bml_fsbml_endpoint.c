@@ -258,3 +258,19 @@ void fsbml_endpoint_release(mca_bml_base_endpoint_t *bml_ep)
         fsbml_hooks_unplace(ep);
     }
 }
+
+uint32_t fsbml_peers_without(uint32_t rail)
+{
+    size_t n = 0;
+    uint32_t without = 0;
+    ompi_proc_t **procs = ompi_proc_all(&n);
+    for (size_t p = 0; NULL != procs && p < n; ++p) {
+        mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(procs[p]);
+        for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
+            without += ep->path[i].rail == rail && 0 == (atomic_load(&ep->possible) & fsbml_bit(rail));
+        }
+        OBJ_RELEASE(procs[p]);
+    }
+    free(procs);
+    return without;
+}

@@ -16,7 +16,7 @@ enum { MOST_PEERS = 64 };        /* that are asked at a time; others are when th
 static _Atomic uint32_t asking;  /* so many */
 
 /* Numbers of questions are never used again, also by another life of MPI, and are none of a proof. */
-static const uint32_t timed = UINT32_C(1) << 31;
+static const uint32_t timed = UINT32_C(1) << 31, turns = (UINT32_C(1) << 30) - 1; /* the bit between: bml_fsbml_observe.c's */
 static _Atomic uint32_t turn;
 
 const fsbml_far_t fsbml_far_unknown;
@@ -117,7 +117,7 @@ void fsbml_far_look(mca_bml_fsbml_endpoint_t *ep)
         const uint32_t i = (uint32_t) __builtin_ctz(left);
         idle |= 0 == fsbml_sched_backlog(mca_bml_fsbml.sched, i, now) ? fsbml_bit(i) : 0;
     }
-    const uint32_t seq = timed | atomic_fetch_add(&turn, 1);
+    const uint32_t seq = timed | (atomic_fetch_add(&turn, 1) & turns);
     const int rc = fsbml_distance_next(ep->distance, now, live, idle, seq, &rail);
     if (rc < 0) {
         over = ep->distance;

@@ -26,7 +26,7 @@ typedef struct number_t {
 
 enum {
     N_PACKETS, N_SIZE_STEP, N_SMALL_SIZE, N_SAMPLES, N_BUDGET, N_PROBE_TIMEOUT, N_QUANTUM, N_TOGETHER, N_PER_PEER, N_VERBOSE,
-    N_HOLDOUT, N_SEED, N_NUMBERS
+    N_HOLDOUT, N_SEED, N_TRACE_EVERY, N_TRACE_ENTRIES, N_NUMBERS
 };
 
 static number_t number[N_NUMBERS] = {
@@ -78,6 +78,12 @@ static number_t number[N_NUMBERS] = {
                 "Seed of what is drawn: the order of the PRTT benchmark's probes, and the exchanges of bml_fsbml_holdout "
                 "(1-1000000, default 1)",
                 1, 1000000, 1, OPAL_INFO_LVL_9},
+    [N_TRACE_EVERY] = {"trace_every", "One in so many decisions is in the trace (bml_fsbml_trace) (1-1000000000, default 1)",
+                       1, 1000000000, 1, OPAL_INFO_LVL_5},
+    [N_TRACE_ENTRIES] = {"trace_entries",
+                         "Most decisions in the trace of a process, the latest; each takes 32 bytes of memory and 16 for "
+                         "each rail (1-16777216, default 65536)",
+                         1, 16777216, 65536, OPAL_INFO_LVL_5},
 };
 
 static char *policy_text, *rdma_text, *ledger_text, *cache_text;
@@ -157,7 +163,8 @@ int fsbml_params_register(const mca_base_component_t *component)
         snprintf(fallback[i], sizeof(fallback[i]), "%" PRIu64, n->fallback);
         n->text = fallback[i];
         /* What the two processes of a measurement must share is the same everywhere. */
-        mca_base_var_scope_t scope = (N_QUANTUM == i || N_PER_PEER == i || N_VERBOSE == i || N_HOLDOUT == i)
+        mca_base_var_scope_t scope = (N_QUANTUM == i || N_PER_PEER == i || N_VERBOSE == i || N_HOLDOUT == i
+                                      || N_TRACE_EVERY == i || N_TRACE_ENTRIES == i)
                                            ? MCA_BASE_VAR_SCOPE_READONLY
                                            : MCA_BASE_VAR_SCOPE_ALL_EQ;
         if (OMPI_SUCCESS != (rc = register_string(component, n->name, n->help, n->level, scope, &n->text))) {
@@ -204,6 +211,8 @@ int fsbml_params_register(const mca_base_component_t *component)
     p->site = NULL;
     p->table = NULL;
     p->measurement = NULL;
+    p->report = NULL;
+    p->trace = NULL;
     p->record = NULL;
     if (OMPI_SUCCESS
             != (rc = register_string(component, "cache",
@@ -227,6 +236,19 @@ int fsbml_params_register(const mca_base_component_t *component)
                                         "they are, what they cost, all samples. The first of the two processes that "
                                         "measure writes it, on its node (of several pairs, the first's); empty = none",
                                         OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, &p->measurement))
+        || OMPI_SUCCESS
+               != (rc = register_string(component, "report",
+                                        "File for the report of the job: what its rails carried, how well that was "
+                                        "predicted, what it saved, which rail is to blame. A page for a browser if the "
+                                        "name ends with .html, JSON if with .json, else text; - is stdout. Rank 0 writes "
+                                        "it in MPI_Finalize, on its node; empty = none",
+                                        OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_ALL_EQ, &p->report))
+        || OMPI_SUCCESS
+               != (rc = register_string(component, "trace",
+                                        "Folder, or beginning of a file's name, for a trace of each process' decisions: "
+                                        "time, peer, size, when each rail would have delivered, choice (RANK.trace); "
+                                        "`./fsbml trace` reads it; empty = none",
+                                        OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, &p->trace))
         || OMPI_SUCCESS
                != (rc = register_string(component, "record",
                                         "Folder, or beginning of a file's name, for a record of what each process gives "
@@ -276,6 +298,8 @@ int fsbml_params_register(const mca_base_component_t *component)
     p->per_peer = 0 != number[N_PER_PEER].value && (!pinned || !is_default("per_peer"));
     p->verbose = (int) number[N_VERBOSE].value;
     p->holdout = (uint32_t) number[N_HOLDOUT].value;
+    p->trace_every = (uint32_t) number[N_TRACE_EVERY].value;
+    p->trace_entries = (uint32_t) number[N_TRACE_ENTRIES].value;
     return OMPI_SUCCESS;
 }
 

@@ -213,7 +213,9 @@ void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
 void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
 {
     if (packet->flags & FSBML_PACKET_TIMED) {
-        fsbml_far_answered(packet);
+        if (!fsbml_observe_answered(packet)) {
+            fsbml_far_answered(packet);
+        }
         return;
     }
     ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(packet->from);

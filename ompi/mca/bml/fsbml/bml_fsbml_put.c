@@ -20,7 +20,9 @@ static int charged_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
     const int rc = real_put[module](btl, endpoint, local_address, remote_address, local_handle, remote_handle, size,
                                     flags, order, cbfunc, cbcontext, cbdata);
     if (OPAL_LIKELY(rc >= 0)) {
-        fsbml_sched_charge(mca_bml_fsbml.sched, fsbml_pairing_rail_of(module, endpoint), fsbml_now_ns(), size);
+        const mca_bml_fsbml_endpoint_t *ep = fsbml_onesided_endpoint(endpoint);
+        fsbml_observe_put(fsbml_pairing_rail_of(module, endpoint), fsbml_now_ns(), size,
+                          NULL != ep ? ep->proc->super.proc_name.vpid : FSBML_NO_PEER);
     }
     return rc;
 }

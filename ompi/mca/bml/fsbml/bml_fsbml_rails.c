@@ -295,6 +295,9 @@ int fsbml_rails_setup(void)
     if (OMPI_SUCCESS == rc) {
         fsbml_put_watch();
         fsbml_record_start();
+        fsbml_observe_start();
+        fsbml_job_begin();
+        fsbml_pvars_open();
     }
     return rc;
 }
@@ -302,6 +305,7 @@ int fsbml_rails_setup(void)
 void fsbml_rails_teardown(void)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    fsbml_pvars_close();
     fsbml_record_stop(); /* before those who were there before it */
     fsbml_put_unwatch();
     fsbml_pairing_reset();
@@ -311,6 +315,7 @@ void fsbml_rails_teardown(void)
     }
     fsbml_onesided_fini();
     fsbml_rdma_fini();
+    fsbml_observe_stop();
     fsbml_sched_destroy(m->sched);
     fsbml_ledger_leave();
     free(m->table);

@@ -122,7 +122,8 @@ static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_p
         return OMPI_ERR_OUT_OF_RESOURCE; /* nothing is proved yet: the PML tries again */
     }
     int rc = OMPI_ERR_NOT_AVAILABLE; /* no rail has both registrations: the PML sends instead */
-    for (uint32_t rails = able(ep, t, is_put); 0 != rails;) {
+    const uint32_t candidates = able(ep, t, is_put);
+    for (uint32_t rails = candidates; 0 != rails;) {
         const uint64_t now = fsbml_now_ns();
         const uint32_t rail = fsbml_choose(ep, now, t->size, rails);
         mca_bml_fsbml_path_t *path = fsbml_path(ep, rail);
@@ -139,7 +140,7 @@ static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_p
         op->lands_later = is_put && lands_later(path);
         rc = start(path, op, t, is_put);
         if (OPAL_LIKELY(rc >= 0)) {
-            fsbml_sched_charge(mca_bml_fsbml.sched, rail, now, t->size);
+            fsbml_observe_transfer(ep, path, now, t->size, candidates);
             if (1 == rc) {
                 /* complete, and the BTL does not call: a caller of 4.1 takes 1 for a failure, so it is called from here */
                 completed(NULL, NULL, t->local_address, NULL, op, NULL, OMPI_SUCCESS);

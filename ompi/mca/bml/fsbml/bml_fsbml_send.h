@@ -37,6 +37,9 @@ void fsbml_btl_construct(mca_bml_fsbml_group_t *group);
 int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
                       mca_btl_base_tag_t tag);
 
+/** Has a group's decisions told to the observer from now on. */
+void fsbml_btl_observe(mca_bml_fsbml_group_t *group);
+
 /** The rails to choose from. */
 static inline uint32_t fsbml_candidates(mca_bml_fsbml_endpoint_t *ep)
 {
@@ -112,6 +115,28 @@ void fsbml_record_stop(void);
 /** Whose a real BTL's endpoint is. */
 void fsbml_record_path_known(const struct mca_btl_base_endpoint_t *real_endpoint, const ompi_proc_t *proc);
 void fsbml_record_path_gone(const struct mca_btl_base_endpoint_t *real_endpoint);
+
+/* bml_fsbml_observe.c: looking at decisions, for reports, traces and tools */
+#define FSBML_NO_PEER UINT32_MAX
+/** At set-up, once there are rails: if a report or a trace is wanted. */
+void fsbml_observe_start(void);
+/** When nobody sends any more. */
+void fsbml_observe_stop(void);
+/** A tool wants to see what is counted only then; false: there is nothing to look at. */
+bool fsbml_observe_begin(void);
+/** ... and when messages arrive. */
+void fsbml_observe_arrivals(void);
+/** Charges a message to a peer's path, observed. */
+void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, size_t bytes,
+                          uint32_t candidates);
+/** Charges a put or get, observed if somebody looks; of the second, past the pseudo BTL, the peer may not be known. */
+void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, size_t bytes,
+                            uint32_t candidates);
+void fsbml_observe_put(uint32_t rail, uint64_t now, size_t bytes, uint32_t peer);
+/** The answer to a timed question has come. False: the question was another's. */
+bool fsbml_observe_answered(const fsbml_packet_t *packet);
+/** What is accounted for the report; NULL: nothing. */
+fsbml_account_t *fsbml_observe_account(void);
 
 /* bml_fsbml_onesided.c: one-sided communication by active messages (Open MPI 5.0) */
 /** Offers the pseudo BTLs to osc/rdma. */

@@ -52,7 +52,8 @@ int fsbml_hello_publish(void)
     if (NULL != hello && NULL != record) {
         char key[64];
         hello->params_digest = my_digest();
-        hello->flags = (fsbml_rdma_in_use() ? FSBML_HELLO_RDMA : 0) | (0 == fsbml_my_local_rank() ? FSBML_HELLO_FIRST : 0);
+        hello->flags = (fsbml_rdma_in_use() ? FSBML_HELLO_RDMA : 0) | (0 == fsbml_my_local_rank() ? FSBML_HELLO_FIRST : 0)
+                       | (fsbml_job_is_reported() ? FSBML_HELLO_REPORT : 0);
         hello->node_ranks = fsbml_job_local_size();
         hello->run = ranks_in_a_row();
         snprintf(hello->node, sizeof(hello->node), "%s", fsbml_node_name());
@@ -192,9 +193,12 @@ void fsbml_table_apply(const fsbml_table_t *table)
                                   p.G_ns_per_byte);
                 }
                 m->rail[i].measured = 0 == fsbml_sched_set_model(m->sched, i, &p);
+                (void) fsbml_account_set_model(fsbml_observe_account(), i, &p); /* if there is one */
                 atomic_store(&m->rail[i].L_ns, (uint64_t) p.L_ns);
-                atomic_store(&m->rail[i].way_ns,
-                             (uint64_t) fsbml_fit_prtt(&r->fit, FSBML_PROBE_THERE, 1, 0, FSBML_PACKET_HEADER) / 2);
+                const double one = fsbml_fit_prtt(&r->fit, FSBML_PROBE_THERE, 1, 0, FSBML_PACKET_HEADER);
+                atomic_store(&m->rail[i].way_ns, (uint64_t) one / 2);
+                atomic_store(&m->rail[i].ask_ns,
+                             (uint64_t) (fsbml_fit_prtt(&r->fit, FSBML_PROBE_THERE, 2, 0, FSBML_PACKET_HEADER) - one));
             }
         }
     }

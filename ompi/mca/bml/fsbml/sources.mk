@@ -57,7 +57,11 @@ fsbml_core_sources = \
 	core/wire.hpp
 
 fsbml_explain_sources = \
-	explain/fsbml_explain.h
+	explain/account.hpp explain/account.cpp \
+	explain/fsbml_explain.h \
+	explain/merge.hpp explain/merge.cpp \
+	explain/summary_api.cpp \
+	explain/summary_wire.hpp explain/summary_wire.cpp
 
 fsbml_shim_sources = \
 	bml_fsbml.h \
@@ -79,9 +83,12 @@ fsbml_shim_sources = \
 	bml_fsbml_far.c \
 	bml_fsbml_handles.c \
 	bml_fsbml_held.c \
+	bml_fsbml_job.c \
+	bml_fsbml_kernel.c \
 	bml_fsbml_kvs.c \
 	bml_fsbml_ledger.c \
 	bml_fsbml_mirror.c \
+	bml_fsbml_observe.c \
 	bml_fsbml_onesided.c \
 	bml_fsbml_packet.c \
 	bml_fsbml_pairing.c \
@@ -91,6 +98,7 @@ fsbml_shim_sources = \
 	bml_fsbml_proof.c \
 	bml_fsbml_prtt.c \
 	bml_fsbml_put.c \
+	bml_fsbml_pvars.c \
 	bml_fsbml_rails.c \
 	bml_fsbml_rdma.c \
 	bml_fsbml_record.c \

@@ -88,6 +88,8 @@ typedef struct fsbml_far_t {
 
 /** extra_ns[i] is that of rail i. What is less than nothing, or no number, is nothing; what is more than 17 s is 17 s. */
 void fsbml_far_set(fsbml_far_t *far, const double extra_ns[FSBML_MAX_RAILS]) FSBML_NOEXCEPT;
+/** What rail i adds, in ns. */
+uint64_t fsbml_far_ns(const fsbml_far_t *far, size_t rail) FSBML_NOEXCEPT;
 /** The same choice for such a destination. Policies that ask for no time of arrival (roundrobin, single) ignore `far`. */
 int fsbml_sched_choose_far(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails, const fsbml_far_t *far)
     FSBML_NOEXCEPT;

@@ -83,6 +83,11 @@ void fsbml_far_set(fsbml_far_t *far, const double extra_ns[FSBML_MAX_RAILS]) noe
     }
 }
 
+uint64_t fsbml_far_ns(const fsbml_far_t *far, size_t rail) noexcept
+{
+    return rail < FSBML_MAX_RAILS ? fsbml::ns_from_ticks(far->ticks[rail]) : 0;
+}
+
 int fsbml_sched_choose_far(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails,
                            const fsbml_far_t *far) noexcept
 {

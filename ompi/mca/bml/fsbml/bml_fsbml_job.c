@@ -1,0 +1,214 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* The report of the job (bml_fsbml_report): each process' summary, gathered at the beginning of MPI_Finalize, while messages
+ * still go, along a binomial tree to rank 0, which writes it. A summary is of bounded size, whatever the number of ranks.
+ *
+ * Who takes part is in the hellos, so nobody waits for a process that was given other parameters. That a process comes late
+ * to MPI_Finalize is nothing new to wait for. */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+
+#include "bml_fsbml_hooks.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/pml/pml.h"
+#include "opal/util/show_help.h"
+
+/* No collective operation is under way in MPI_Finalize. */
+enum { TAG = MCA_COLL_BASE_TAG_GATHER };
+
+static struct {
+    bool wanted, done;
+    uint64_t begin_ns;
+    bool sent_known[FSBML_MAX_RAILS];
+    uint64_t sent[FSBML_MAX_RAILS]; /* by the rail's interface, when MPI started */
+} job;
+
+bool fsbml_job_is_reported(void)
+{
+    const char *to = mca_bml_fsbml_params.report;
+    return NULL != to && '\0' != to[0];
+}
+
+void fsbml_job_begin(void)
+{
+    memset(&job, 0, sizeof(job));
+    job.wanted = fsbml_job_is_reported();
+    job.begin_ns = fsbml_now_ns();
+    for (uint32_t r = 0; job.wanted && r < mca_bml_fsbml.n_rails; ++r) {
+        job.sent_known[r] = fsbml_kernel_sent(r, &job.sent[r]);
+    }
+}
+
+/* ------------------------------------------------------- this process' summary */
+
+static void add_rail(fsbml_summary_rail_t *to, uint32_t r, bool first_of_node)
+{
+    const mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    fsbml_rail_counters_t counters;
+    fsbml_kernel_tcp_t tcp;
+    uint64_t sent = 0;
+    memcpy(to->key, m->rail[r].key, sizeof(to->key));
+    memcpy(to->name, m->rail[r].name, sizeof(to->name));
+    to->processes = 1;
+    fsbml_sched_counters(m->sched, r, &counters);
+    to->busy_ns = counters.busy_ns;
+    if (NULL != m->observer) {
+        fsbml_rail_seen_t seen;
+        fsbml_observer_rail(m->observer, r, &seen);
+        to->passed_over = seen.passed_over;
+        to->backlog_max_ns = seen.backlog_max_ns;
+        to->backlog_max_rank = OMPI_PROC_MY_NAME->vpid;
+    }
+    if (fsbml_kernel_tcp(r, &tcp)) {
+        to->kernel_busy_ns = tcp.busy_ns;
+        to->retransmitted = tcp.retransmitted;
+    }
+    if (first_of_node && job.sent_known[r] && fsbml_kernel_sent(r, &sent) && sent >= job.sent[r]) {
+        to->interfaces = 1;
+        to->interface_bytes = sent - job.sent[r];
+    }
+}
+
+/* Peers that are farther than measured: of one process, the first ones found, as they are mostly alike. */
+static void add_peers(fsbml_summary_t *s)
+{
+    size_t n = 0;
+    ompi_proc_t **procs = ompi_proc_all(&n);
+    for (size_t p = 0; NULL != procs && p < n; ++p) {
+        mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(procs[p]);
+        const fsbml_far_t *far = NULL != ep ? atomic_load(&ep->far) : NULL;
+        for (uint32_t r = 0; NULL != far && r < mca_bml_fsbml.n_rails; ++r) {
+            const uint64_t extra = fsbml_far_ns(far, r);
+            if (0 != extra && s->n_peers < FSBML_MOST_PEERS) {
+                fsbml_summary_peer_t *peer = &s->peer[s->n_peers++];
+                peer->from = OMPI_PROC_MY_NAME->vpid;
+                peer->to = procs[p]->super.proc_name.vpid;
+                peer->extra_ns = extra;
+                memcpy(peer->rail, mca_bml_fsbml.rail[r].name, sizeof(peer->rail));
+            } else {
+                s->more_peers += 0 != extra;
+            }
+        }
+        OBJ_RELEASE(procs[p]);
+    }
+    free(procs);
+}
+
+static fsbml_summary_t *own_summary(void)
+{
+    const mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    const bool first = 0 == fsbml_my_local_rank();
+    fsbml_summary_t *s = calloc(1, sizeof(*s));
+    if (NULL == s) {
+        return NULL;
+    }
+    s->ranks = fsbml_job_size();
+    s->heard = 1;
+    s->nodes = first ? 1 : 0;
+    s->duration_ns = fsbml_now_ns() - job.begin_ns;
+    s->n_rails = m->n_rails;
+    s->n_ranks = 1;
+    s->rank[0].rank = OMPI_PROC_MY_NAME->vpid;
+    snprintf(s->rank[0].node, sizeof(s->rank[0].node), "%s", fsbml_node_name());
+    for (uint32_t r = 0; r < m->n_rails; ++r) {
+        add_rail(&s->rail[r], r, first);
+    }
+    if (NULL != fsbml_observe_account()) {
+        fsbml_account_add(fsbml_observe_account(), s);
+    }
+    add_peers(s);
+    return s;
+}
+
+/* -------------------------------------------------------------- gathering */
+
+static bool takes_part(uint32_t rank)
+{
+    const ompi_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = rank};
+    fsbml_hello_t *hello = calloc(1, sizeof(*hello));
+    const bool does = NULL != hello && 0 == fsbml_hello_fetch(&name, hello) && (hello->flags & FSBML_HELLO_REPORT);
+    free(hello);
+    return does;
+}
+
+static void receive(fsbml_summary_t *into, uint32_t from, void *buffer, size_t room)
+{
+    ompi_status_public_t status;
+    fsbml_summary_t *other = calloc(1, sizeof(*other));
+    if (OMPI_SUCCESS
+            == MCA_PML_CALL(recv(buffer, room, &ompi_mpi_byte.dt, (int) from, TAG, &ompi_mpi_comm_world.comm, &status))
+        && NULL != other) {
+        if (0 == fsbml_summary_unpack(other, buffer, status._ucount)) {
+            fsbml_summary_merge(into, other);
+        } else if (status._ucount > 0) {
+            const ompi_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = from};
+            opal_show_help(FSBML_HELP, "malformed record", true, "summary", OMPI_NAME_PRINT(&name));
+        }
+    }
+    free(other);
+}
+
+/* True if this process has them all: it is rank 0. */
+static bool gather(fsbml_summary_t *s)
+{
+    const uint32_t me = OMPI_PROC_MY_NAME->vpid, n = fsbml_job_size();
+    const size_t room = fsbml_summary_packed_max();
+    void *buffer = malloc(room);
+    for (uint32_t bit = 1; NULL != buffer && bit < n; bit <<= 1) {
+        if (0 != (me & bit)) {
+            const uint32_t parent = me - bit;
+            if (takes_part(parent)) {
+                const long len = fsbml_summary_pack(s, buffer, room);
+                (void) MCA_PML_CALL(send(buffer, len > 0 ? (size_t) len : 0, &ompi_mpi_byte.dt, (int) parent, TAG,
+                                         MCA_PML_BASE_SEND_STANDARD, &ompi_mpi_comm_world.comm));
+            }
+            break;
+        }
+        if (me + bit < n && takes_part(me + bit)) {
+            receive(s, me + bit, buffer, room);
+        }
+    }
+    free(buffer);
+    return 0 == me;
+}
+
+/* ---------------------------------------------------------------- the report */
+
+static void write_report(const fsbml_summary_t *s)
+{
+    char version[32], ended[40], reason[FSBML_REASON_MAX] = "";
+    const time_t now = time(NULL);
+    struct tm utc;
+    snprintf(version, sizeof(version), "%d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+    (void) strftime(ended, sizeof(ended), "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&now, &utc));
+    const fsbml_job_t all = {.summary = s,
+                             .table = mca_bml_fsbml.table,
+                             .program = program_invocation_short_name,
+                             .openmpi = version,
+                             .policy = fsbml_policy_name(mca_bml_fsbml_params.policy),
+                             .ended = ended};
+    if (0 != fsbml_job_report_store(mca_bml_fsbml_params.report, &all, reason)) {
+        opal_show_help(FSBML_HELP, "report not written", true, mca_bml_fsbml_params.report, fsbml_node_name(), reason);
+    }
+}
+
+void fsbml_job_tell(bool together)
+{
+    if (!job.wanted || job.done) {
+        return;
+    }
+    job.done = true;
+    fsbml_table_want(); /* a job that sent nothing has not asked for it */
+    fsbml_summary_t *s = own_summary();
+    if (NULL != s && (together ? gather(s) : 0 == OMPI_PROC_MY_NAME->vpid)) {
+        write_report(s);
+    }
+    free(s);
+}

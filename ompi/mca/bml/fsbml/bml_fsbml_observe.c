@@ -1,0 +1,226 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* Looking at what the pseudo BTL decides: for a report, a trace, or a tool that reads counters. It begins at set-up or when a
+ * tool asks, by giving the pseudo BTLs other functions (bml_fsbml_btl.c); before that nothing here is called.
+ *
+ * When a message arrives only its receiver knows. So now and then a timed question follows a message on its rail, which
+ * keeps the order: when the answer is there, the message was there the way of an answer before. */
+
+#include "bml_fsbml_hooks.h"
+#include "opal/util/show_help.h"
+
+enum { PAUSE_NS = 4000000 };     /* from one question on a rail to the next: two small packets, then, are no load */
+enum { LOST_NS = 1000000000 };   /* an answer that has not come by then is not awaited */
+enum { SKIPPED = 8 };            /* messages at most, so that it is not always the first one after a pause */
+
+/* A question that follows a message; numbers have both bits, those of bml_fsbml_far.c only the upper. */
+static const uint32_t behind = UINT32_C(3) << 30;
+
+typedef struct question_t {
+    opal_mutex_t lock;           /* of all below */
+    uint32_t seq;                /* that is awaited, 0: none */
+    ompi_process_name_t peer;
+    uint64_t asked_ns, predicted_ns, bytes;
+    _Atomic uint64_t next_ns;    /* when the next may be asked */
+    _Atomic uint32_t skip;
+} question_t;
+
+static struct {
+    opal_mutex_t lock;           /* for beginning */
+    bool asks;                   /* arrivals are to be found out */
+    fsbml_account_t *account;    /* for the report, NULL: none is wanted */
+    question_t question[FSBML_MAX_RAILS];
+    _Atomic uint32_t turn;
+} look = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+static bool is_set(const char *text)
+{
+    return NULL != text && '\0' != text[0];
+}
+
+/* ------------------------------------------------------------------ arrivals */
+
+/* Is a question to follow this message? */
+static bool is_due(question_t *q, uint64_t now)
+{
+    if (now < atomic_load_explicit(&q->next_ns, memory_order_relaxed)) {
+        return false;
+    }
+    if (0 != atomic_load_explicit(&q->skip, memory_order_relaxed)) {
+        atomic_fetch_sub_explicit(&q->skip, 1, memory_order_relaxed); /* two threads: more are skipped, which is no harm */
+        return false;
+    }
+    return true;
+}
+
+static void ask_behind(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t given, uint64_t predicted,
+                       uint64_t bytes)
+{
+    question_t *q = &look.question[path->rail];
+    uint32_t seq = 0;
+    if (0 != opal_mutex_trylock(&q->lock)) {
+        return;
+    }
+    if (0 == q->seq || given - q->asked_ns > LOST_NS) {
+        const uint32_t turn = atomic_fetch_add(&look.turn, 1);
+        seq = behind | (turn & ~behind);
+        q->seq = seq;
+        q->peer = ep->proc->super.proc_name;
+        q->asked_ns = given;
+        q->predicted_ns = predicted;
+        q->bytes = bytes;
+        atomic_store_explicit(&q->next_ns, given + PAUSE_NS, memory_order_relaxed);
+        atomic_store_explicit(&q->skip, (turn * 5u) % SKIPPED, memory_order_relaxed);
+    }
+    opal_mutex_unlock(&q->lock);
+    if (0 != seq) {
+        const fsbml_packet_t question
+            = {.type = FSBML_PACKET_ASK, .flags = FSBML_PACKET_TIMED, .from = *OMPI_PROC_MY_NAME, .seq = seq};
+        (void) fsbml_packet_send(&path->super, &question, NULL, 0, 0); /* not sent: not answered */
+    }
+}
+
+bool fsbml_observe_answered(const fsbml_packet_t *packet)
+{
+    const uint64_t now = fsbml_now_ns();
+    if (behind != (packet->seq & behind)) {
+        return false;
+    }
+    for (uint32_t r = 0; r < mca_bml_fsbml.n_rails; ++r) {
+        question_t *q = &look.question[r];
+        opal_mutex_lock(&q->lock);
+        const bool mine = packet->seq == q->seq && OPAL_EQUAL == opal_compare_proc(packet->from, q->peer);
+        const uint64_t took = now - q->asked_ns;
+        fsbml_arrival_t arrival = {.rail = r, .bytes = q->bytes, .predicted_ns = q->predicted_ns};
+        if (mine) {
+            q->seq = 0;
+        }
+        opal_mutex_unlock(&q->lock);
+        /* An answer that had to wait behind the peer's own messages tells nothing. */
+        const uint64_t back = atomic_load(&mca_bml_fsbml.rail[r].way_ns) + atomic_load(&mca_bml_fsbml.rail[r].ask_ns);
+        if (mine && 0 == packet->delay_ns && NULL != mca_bml_fsbml.observer) {
+            arrival.observed_ns = took > back ? took - back : 1;
+            fsbml_observer_arrived(mca_bml_fsbml.observer, &arrival);
+        }
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------- charges */
+
+void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, size_t bytes,
+                          uint32_t candidates)
+{
+    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    const fsbml_far_t *far = atomic_load_explicit(&ep->far, memory_order_acquire);
+    const uint32_t rail = path->rail;
+    const bool asks = look.asks && m->rail[rail].measured && is_due(&look.question[rail], now) && !ep->mute
+                      && fsbml_closing_is_far_off();
+    const uint64_t predicted = asks ? fsbml_sched_predict(m->sched, rail, now, bytes) : 0;
+    fsbml_sched_charge_observed(m->sched, m->observer, rail, now, bytes, candidates | fsbml_bit(rail),
+                                ep->proc->super.proc_name.vpid, far);
+    if (asks) {
+        ask_behind(ep, path, now, predicted + (NULL != far ? fsbml_far_ns(far, rail) : 0), bytes);
+    }
+}
+
+void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, size_t bytes,
+                            uint32_t candidates)
+{
+    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    if (OPAL_LIKELY(NULL == m->observer)) {
+        fsbml_sched_charge(m->sched, path->rail, now, bytes);
+    } else {
+        fsbml_sched_charge_observed(m->sched, m->observer, path->rail, now, bytes, candidates,
+                                    ep->proc->super.proc_name.vpid,
+                                    atomic_load_explicit(&ep->far, memory_order_acquire));
+    }
+}
+
+void fsbml_observe_put(uint32_t rail, uint64_t now, size_t bytes, uint32_t peer)
+{
+    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    if (OPAL_LIKELY(NULL == m->observer)) {
+        fsbml_sched_charge(m->sched, rail, now, bytes);
+    } else {
+        fsbml_sched_charge_observed(m->sched, m->observer, rail, now, bytes, fsbml_bit(rail), peer, NULL);
+    }
+}
+
+/* ------------------------------------------------------------ begin and end */
+
+static bool begin(const fsbml_observer_config_t *config)
+{
+    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    fsbml_observer_t *observer = fsbml_observer_create(m->sched, config);
+    if (NULL == observer) {
+        return false;
+    }
+    m->observer = observer;
+    for (uint32_t g = 0; g < m->n_groups; ++g) {
+        fsbml_btl_observe(m->group[g]);
+    }
+    return true;
+}
+
+bool fsbml_observe_begin(void)
+{
+    const fsbml_observer_config_t counters_only = {.trace_every = 0};
+    opal_mutex_lock(&look.lock);
+    const bool there = NULL != mca_bml_fsbml.observer || (NULL != mca_bml_fsbml.sched && begin(&counters_only));
+    opal_mutex_unlock(&look.lock);
+    return there;
+}
+
+void fsbml_observe_arrivals(void)
+{
+    look.asks = fsbml_observe_begin();
+}
+
+void fsbml_observe_start(void)
+{
+    const mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
+    fsbml_observer_config_t config = {.trace_every = 0};
+    for (uint32_t r = 0; r < FSBML_MAX_RAILS; ++r) {
+        OBJ_CONSTRUCT(&look.question[r].lock, opal_mutex_t);
+        look.question[r].seq = 0;
+        atomic_store(&look.question[r].next_ns, 0);
+        atomic_store(&look.question[r].skip, 0);
+    }
+    look.asks = false;
+    if (0 == mca_bml_fsbml.n_rails || (!is_set(p->report) && !is_set(p->trace))) {
+        return;
+    }
+    if (is_set(p->trace)) {
+        config.trace_every = p->trace_every;
+        config.trace_entries = p->trace_entries;
+    }
+    if (is_set(p->report) && NULL != (look.account = fsbml_account_create(mca_bml_fsbml.n_rails))) {
+        config.audience = fsbml_account_audience(look.account);
+    }
+    if (!begin(&config)) {
+        opal_show_help(FSBML_HELP, "nothing observed", true, fsbml_node_name());
+    }
+    look.asks = is_set(p->report) && NULL != mca_bml_fsbml.observer;
+}
+
+fsbml_account_t *fsbml_observe_account(void)
+{
+    return look.account;
+}
+
+/* Nobody sends any more. */
+void fsbml_observe_stop(void)
+{
+    look.asks = false;
+    fsbml_observer_destroy(mca_bml_fsbml.observer);
+    mca_bml_fsbml.observer = NULL;
+    fsbml_account_destroy(look.account);
+    look.account = NULL;
+    for (uint32_t r = 0; r < FSBML_MAX_RAILS; ++r) {
+        OBJ_DESTRUCT(&look.question[r].lock);
+    }
+}
