@@ -6,6 +6,7 @@
 
 #include "fsbml_core.h"
 #include "records.hpp"
+#include "json.hpp"
 #include "measurement.hpp"
 
 #include <gtest/gtest.h>

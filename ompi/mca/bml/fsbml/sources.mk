@@ -22,6 +22,7 @@ fsbml_core_sources = \
 	core/gaps.hpp core/gaps.cpp \
 	core/holdout.hpp core/holdout.cpp \
 	core/interval.hpp core/interval.cpp \
+	core/json.hpp core/json.cpp \
 	core/ledger.hpp core/ledger.cpp \
 	core/ledger_file.hpp core/ledger_file.cpp \
 	core/log.hpp core/log.cpp \
