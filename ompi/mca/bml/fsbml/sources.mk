@@ -59,10 +59,18 @@ fsbml_core_sources = \
 
 fsbml_explain_sources = \
 	explain/account.hpp explain/account.cpp \
+	explain/figures.hpp explain/figures.cpp \
 	explain/fsbml_explain.h \
+	explain/json.hpp explain/json.cpp \
 	explain/merge.hpp explain/merge.cpp \
+	explain/page.hpp explain/page.cpp \
+	explain/plots.hpp explain/plots.cpp \
+	explain/report_api.cpp \
+	explain/style.hpp \
 	explain/summary_api.cpp \
-	explain/summary_wire.hpp explain/summary_wire.cpp
+	explain/summary_wire.hpp explain/summary_wire.cpp \
+	explain/text.hpp explain/text.cpp \
+	explain/verdict.hpp explain/verdict.cpp
 
 fsbml_shim_sources = \
 	bml_fsbml.h \

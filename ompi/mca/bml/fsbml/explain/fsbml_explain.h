@@ -22,6 +22,8 @@ extern "C" {
 #define FSBML_MOST_FAULTS 16
 #define FSBML_MOST_PEERS 8
 #define FSBML_MOST_RANKS 16
+/** Kinds of faults from this one on: the rail carries, but is not trusted. Below: it carries nothing. */
+#define FSBML_FAULT_DOUBTED 100
 
 typedef struct fsbml_class_t {
     uint64_t messages, bytes;
