@@ -116,6 +116,8 @@ TEST(Observer, KeepsWhatThereWasToChooseFrom)
     EXPECT_EQ(all[0].rail, 2U);
     EXPECT_EQ(all[0].arrival_ns[0], arrival[0]);
     EXPECT_EQ(all[0].arrival_ns[2], arrival[1] + 5000);
+    EXPECT_EQ(all[0].extra_ns[0], 0U);
+    EXPECT_EQ(all[0].extra_ns[2], 5000U);
     EXPECT_EQ(all[0].backlog_ns[0], backlog[0]);
     EXPECT_GT(backlog[0], 0U);
     EXPECT_EQ(all[0].arrival_ns[1], 0U);

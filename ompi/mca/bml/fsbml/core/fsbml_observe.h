@@ -22,6 +22,7 @@ typedef struct fsbml_decision_t {
     uint32_t rail;                        /**< the one that got it */
     uint64_t backlog_ns[FSBML_MAX_RAILS]; /**< of the candidates, before; the others' are 0 */
     uint64_t arrival_ns[FSBML_MAX_RAILS]; /**< predicted for the candidates, after now_ns; the others' are 0 */
+    uint64_t extra_ns[FSBML_MAX_RAILS];   /**< of the arrival: what the destination adds to the model */
 } fsbml_decision_t;
 
 /** A message whose arrival was found out. */

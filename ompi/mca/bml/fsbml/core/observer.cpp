@@ -121,9 +121,10 @@ void Observer::keep(std::size_t rail, std::uint64_t now_ns, std::size_t bytes, s
     d.rail = static_cast<std::uint32_t>(rail);
     for (std::uint32_t left = d.candidates; 0 != left; left &= left - 1) {
         const auto i = static_cast<std::size_t>(__builtin_ctz(left));
-        d.backlog_ns[i] = scheduler_.backlog(i, now_ns);
-        d.arrival_ns[i] =
-            scheduler_.predict(i, now_ns, bytes) + (nullptr != far ? ns_from_ticks(far->ticks[i]) : 0);
+        const Scheduler::Outlook o = scheduler_.outlook(i, now_ns, bytes);
+        d.backlog_ns[i] = o.backlog_ns;
+        d.extra_ns[i] = nullptr != far ? ns_from_ticks(far->ticks[i]) : 0;
+        d.arrival_ns[i] = o.arrival_ns + d.extra_ns[i];
     }
     const std::lock_guard<std::mutex> guard(lock_);
     if (nullptr != audience_.decision) {
@@ -140,7 +141,7 @@ void Observer::put_in_ring(const fsbml_decision_t &d) noexcept
     const std::size_t at = traced_++ % ring_.size();
     ring_[at] = {d.now_ns, d.bytes, d.peer, d.candidates, d.rail};
     for (std::size_t i = 0; i < n_rails_; ++i) {
-        times_[at * n_rails_ + i] = {d.backlog_ns[i], d.arrival_ns[i]};
+        times_[at * n_rails_ + i] = {d.backlog_ns[i], d.arrival_ns[i], d.extra_ns[i]};
     }
 }
 
@@ -156,6 +157,7 @@ fsbml_decision_t Observer::take_from_ring(std::size_t at) const noexcept
     for (std::size_t i = 0; i < n_rails_; ++i) {
         d.backlog_ns[i] = times_[at * n_rails_ + i].backlog_ns;
         d.arrival_ns[i] = times_[at * n_rails_ + i].arrival_ns;
+        d.extra_ns[i] = times_[at * n_rails_ + i].extra_ns;
     }
     return d;
 }

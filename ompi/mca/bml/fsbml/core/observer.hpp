@@ -54,7 +54,7 @@ private:
         std::uint32_t peer, candidates, rail;
     };
     struct Times {
-        std::uint64_t backlog_ns, arrival_ns;
+        std::uint64_t backlog_ns, arrival_ns, extra_ns;
     };
     struct Arrivals {
         std::uint64_t n = 0, predicted_ns = 0, observed_ns = 0, error_ns = 0;

@@ -58,6 +58,17 @@ public:
         return ns_from_ticks(
             models_.row(steps)[rail].delivery<true>(vft(rail), clock(now_ns), beyond(), steps));
     }
+    // Both at one moment, so that they fit together whoever charges meanwhile.
+    struct Outlook {
+        std::uint64_t backlog_ns, arrival_ns;
+    };
+    Outlook outlook(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) const noexcept
+    {
+        const std::uint64_t steps = byte_steps(bytes);
+        const Ticks vft = this->vft(rail), now = clock(now_ns);
+        return {ns_from_ticks(fsbml::backlog(vft, now, beyond())),
+                ns_from_ticks(models_.row(steps)[rail].delivery<true>(vft, now, beyond(), steps))};
+    }
     std::uint64_t backlog(std::size_t rail, std::uint64_t now_ns) const noexcept
     {
         return ns_from_ticks(fsbml::backlog(vft(rail), clock(now_ns), beyond()));
