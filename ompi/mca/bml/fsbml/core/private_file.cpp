@@ -21,19 +21,6 @@ namespace
 
 constexpr off_t kLongest = 1048576;
 
-// All of it, also when a signal comes in between.
-bool write_all(int fd, const std::string &text)
-{
-    for (std::size_t at = 0; at < text.size();) {
-        const ssize_t n = write(fd, text.data() + at, text.size() - at);
-        if (n < 0 && EINTR != errno) {
-            return false;
-        }
-        at += n > 0 ? static_cast<std::size_t>(n) : 0;
-    }
-    return true;
-}
-
 bool read_all(int fd, std::string &text)
 {
     char part[4096];
@@ -89,28 +76,65 @@ int read_file(const std::string &path, bool trusted_only, std::string &text, std
     return rc;
 }
 
-int replace_file(const std::string &path, const std::string &text, std::string &reason)
+NewFile::~NewFile()
 {
-    make_folders(path);
-    std::string temporary = path + ".XXXXXX";
-    const int fd = mkostemp(&temporary[0], O_CLOEXEC); // mode 0600
-    if (fd < 0) {
+    if (fd_ >= 0) {
+        close(fd_);
+    }
+    if (!temporary_.empty()) {
+        unlink(temporary_.c_str());
+    }
+}
+
+int NewFile::begin(std::string &reason)
+{
+    make_folders(path_);
+    std::string name = path_ + ".XXXXXX";
+    fd_ = mkostemp(&name[0], O_CLOEXEC); // mode 0600
+    if (fd_ < 0) {
         return failed(reason, "it cannot be made", errno);
     }
-    int rc = 0;
-    if (!write_all(fd, text)) {
-        rc = failed(reason, "it cannot be written", errno);
+    temporary_ = std::move(name);
+    return 0;
+}
+
+// All of it, also when a signal comes in between.
+int NewFile::write(const char *text, std::size_t length) noexcept
+{
+    for (std::size_t at = 0; 0 == error_ && at < length;) {
+        const ssize_t n = ::write(fd_, text + at, length - at);
+        if (n < 0 && EINTR != errno) {
+            error_ = errno;
+        }
+        at += n > 0 ? static_cast<std::size_t>(n) : 0;
     }
-    if (0 != close(fd) && 0 == rc) {
-        rc = failed(reason, "it cannot be written", errno);
+    return -error_;
+}
+
+int NewFile::end(std::string &reason)
+{
+    const int fd = std::exchange(fd_, -1);
+    if (0 != close(fd) && 0 == error_) { // where a full disk may be noticed late
+        error_ = errno;
     }
-    if (0 == rc && 0 != std::rename(temporary.c_str(), path.c_str())) {
-        rc = failed(reason, "it cannot be named", errno);
+    if (0 != error_) {
+        return failed(reason, "it cannot be written", error_);
     }
-    if (0 != rc) {
-        unlink(temporary.c_str());
+    if (0 != std::rename(temporary_.c_str(), path_.c_str())) {
+        return failed(reason, "it cannot be named", errno);
     }
-    return rc;
+    temporary_.clear();
+    return 0;
+}
+
+int replace_file(const std::string &path, const std::string &text, std::string &reason)
+{
+    NewFile file(path);
+    if (const int rc = file.begin(reason); 0 != rc) {
+        return rc;
+    }
+    (void) file.write(text.data(), text.size()); // end() says how it went
+    return file.end(reason);
 }
 
 } // namespace fsbml

@@ -2,11 +2,13 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Small files of one user, which many jobs read and replace at once.
+// Files of one user, which many jobs read and replace at once. Those that are read are small.
 #ifndef FSBML_PRIVATE_FILE_HPP
 #define FSBML_PRIVATE_FILE_HPP
 
+#include <cstddef>
 #include <string>
+#include <utility>
 
 namespace fsbml
 {
@@ -20,6 +22,29 @@ int read_file(const std::string &path, bool trusted_only, std::string &text, std
 // the last one wins. Makes the folders above it (0700). 0 or a negative errno, and then the reason; nothing
 // is left over.
 int replace_file(const std::string &path, const std::string &text, std::string &reason);
+
+// The same for what is written piece by piece: a file that takes its name once all of it is there. What has
+// not is removed with the object.
+class NewFile
+{
+public:
+    explicit NewFile(std::string path) : path_(std::move(path)) {}
+    ~NewFile();
+    NewFile(const NewFile &) = delete;
+    NewFile &operator=(const NewFile &) = delete;
+
+    // 0 or a negative errno, and then the reason. After a failure nothing else is done.
+    int begin(std::string &reason);
+    // 0 or a negative errno; throws nothing.
+    int write(const char *text, std::size_t length) noexcept;
+    // Says the reason of failures of write(), too.
+    int end(std::string &reason);
+
+private:
+    std::string path_, temporary_;
+    int fd_ = -1;
+    int error_ = 0; // the first one of write()
+};
 
 } // namespace fsbml
 
