@@ -11,10 +11,10 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bml_fsbml.h"
+#include "explain/fsbml_trace.h"
 #include "opal/class/opal_hash_table.h"
 #include "opal/util/show_help.h"
 
@@ -105,35 +105,16 @@ static void write_block(void)
     record.n = 0;
 }
 
-/* Into a folder, if that is what the parameter names, else with it as the beginning of the name. */
-static void name_file(void)
-{
-    const char *to = mca_bml_fsbml_params.record;
-    const size_t len = strlen(to);
-    struct stat st;
-    const bool ends_so = '/' == to[len - 1];
-    if (ends_so) {
-        (void) mkdir(to, 0700); /* that it is not there is said when the file is made */
-    }
-    const bool folder = ends_so || (0 == stat(to, &st) && S_ISDIR(st.st_mode));
-    char again[16] = "";
-    if (mca_bml_fsbml.epoch > 1) { /* MPI was initialised before in this process */
-        snprintf(again, sizeof(again), ".%u", (unsigned) mca_bml_fsbml.epoch);
-    }
-    snprintf(record.path, sizeof(record.path), "%s%s%u%s.sends", to, !folder ? "." : ends_so ? "" : "/",
-             (unsigned) OMPI_PROC_MY_NAME->vpid, again);
-}
-
 static bool open_file(void)
 {
     char header[128];
     struct timespec day;
-    if (strlen(mca_bml_fsbml_params.record) + 64 > sizeof(record.path)) {
+    if (0 != fsbml_record_name(mca_bml_fsbml_params.record, OMPI_PROC_MY_NAME->vpid, mca_bml_fsbml.epoch, "sends",
+                               record.path, sizeof(record.path))) {
         snprintf(record.path, sizeof(record.path), "(bml_fsbml_record)");
         give_up("the name is too long");
         return false;
     }
-    name_file();
     /* A new file: nobody else's, whatever there was. */
     (void) unlink(record.path);
     record.fd = open(record.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -61,15 +61,19 @@ fsbml_explain_sources = \
 	explain/account.hpp explain/account.cpp \
 	explain/figures.hpp explain/figures.cpp \
 	explain/fsbml_explain.h \
+	explain/fsbml_trace.h \
 	explain/json.hpp explain/json.cpp \
 	explain/merge.hpp explain/merge.cpp \
 	explain/page.hpp explain/page.cpp \
 	explain/plots.hpp explain/plots.cpp \
+	explain/record_name.cpp \
 	explain/report_api.cpp \
 	explain/style.hpp \
 	explain/summary_api.cpp \
 	explain/summary_wire.hpp explain/summary_wire.cpp \
 	explain/text.hpp explain/text.cpp \
+	explain/trace_api.cpp \
+	explain/trace_file.hpp explain/trace_file.cpp \
 	explain/verdict.hpp explain/verdict.cpp
 
 fsbml_shim_sources = \

@@ -24,10 +24,7 @@ namespace
 
 constexpr const char *kVersion = "2";
 
-// Of kMembers. Those of the other direction have "back." before.
-constexpr const char *kNames[] = {"L",   "o_s", "o_r",   "g",       "G",      "burst",
-                                  "O_s", "O_r", "break", "g_above", "G_above"};
-static_assert(sizeof kNames / sizeof *kNames == kMemberCount, "each has a name");
+// Before the names of the other direction's members.
 constexpr const char kBack[] = "back.";
 
 bool is_word(const std::string &text)
@@ -72,7 +69,7 @@ double *number_of(fsbml_fit_t &fit, const std::string &name)
     fsbml_loggp_t &model = back ? fit.back : fit.params;
     const std::string member = back ? name.substr(sizeof kBack - 1) : name;
     for (std::size_t i = 0; i < kMemberCount; ++i) {
-        if (member == kNames[i]) {
+        if (member == kMemberNames[i]) {
             return &(model.*kMembers[i]);
         }
     }
@@ -147,13 +144,11 @@ std::string table_to_file(const fsbml_table_t &t, const std::string &fingerprint
         }
         out << "rail " << key << " " << name;
         const fsbml_fit_t &fit = t.rail[i].fit;
-        // The six that every rail has also where they are 0, so that a person sees what there is to edit.
-        constexpr std::size_t always = 6;
         for (std::size_t k = 0; k < kMemberCount; ++k) {
-            write(out, kNames[k], fit.params.*kMembers[k], k < always);
+            write(out, kMemberNames[k], fit.params.*kMembers[k], k < kAlwaysNamed);
         }
         for (std::size_t k = 0; k < kMemberCount; ++k) {
-            write(out, std::string(kBack) + kNames[k], fit.back.*kMembers[k], false);
+            write(out, std::string(kBack) + kMemberNames[k], fit.back.*kMembers[k], false);
         }
         write(out, "duplex", fit.duplex, false);
         write(out, "together", fit.together, false);
