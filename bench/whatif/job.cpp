@@ -3,6 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "job.hpp"
 
+#include "sim/cluster/decisions.hpp"
 #include "sim/cluster/trace_merge.hpp"
 #include "sim/cluster/traffic.hpp"
 
@@ -48,7 +49,7 @@ bool is_record(const std::string &path)
     std::ifstream stream(path);
     std::string word;
     stream >> word;
-    return word == "fsbml-sends";
+    return word == "fsbml-sends" || word == sim::DecisionReader::kFirstWord;
 }
 
 std::vector<std::string> records_in(const std::string &folder)

@@ -60,8 +60,8 @@ bool TraceLines::read()
         if (c == '\n') {
             return true;
         }
-        if (text_.size() == kLongest) {
-            fail("longer than " + std::to_string(kLongest) + " characters");
+        if (text_.size() == longest_) {
+            fail("longer than " + std::to_string(longest_) + " characters");
         }
         if ((c < ' ' && c != '\t' && c != '\r') || c == 0x7f) {
             fail("a control character (" + std::to_string(c) + "): this is no text");
@@ -75,7 +75,12 @@ bool TraceLines::read()
 bool TraceLines::next()
 {
     while (read()) {
-        left_ = std::string_view(text_).substr(0, text_.find('#'));
+        std::size_t comment = text_.find('#');
+        while (names_ && comment != 0 && comment != std::string::npos
+               && kSpace.find(text_[comment - 1]) == std::string_view::npos) {
+            comment = text_.find('#', comment + 1);
+        }
+        left_ = std::string_view(text_).substr(0, comment);
         if (more()) {
             return true;
         }
@@ -105,6 +110,16 @@ std::uint64_t TraceLines::number(const char *what)
     std::uint64_t value = 0;
     if (!parse(found, value)) {
         fail(std::string(what) + " is " + quoted(found) + ", not a whole number from 0 to 2^64 - 1");
+    }
+    return value;
+}
+
+std::uint64_t TraceLines::added(const char *what)
+{
+    const std::string_view found = word(what);
+    std::uint64_t value = 0;
+    if (found[0] != '+' || !parse(found.substr(1), value)) {
+        fail(std::string(what) + " is " + quoted(found) + ", not a whole number with '+' before it");
     }
     return value;
 }

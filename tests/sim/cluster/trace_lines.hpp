@@ -21,16 +21,25 @@ public:
     TraceLines &operator=(const TraceLines &) = delete;
 
     static constexpr std::size_t kLongest = 1000; // characters of a line
+    static constexpr std::size_t kLongestOfNames = 6000;
     static constexpr std::uint32_t kMostRanks = 1U << 20;
 
     // `source` names it in errors; empty: there is only one.
     TraceLines(std::istream &in, std::string source);
+
+    // From the next line on there may be names of all rails, and in names a '#': comments begin with a word.
+    void expect_names()
+    {
+        longest_ = kLongestOfNames;
+        names_ = true;
+    }
 
     // The next line that is not empty, without its comment. False at the end.
     bool next();
     // Its next word; what is named by `what` is missing if there is none.
     std::string_view word(const char *what);
     std::uint64_t number(const char *what); // 0 to 2^64 - 1, decimal
+    std::uint64_t added(const char *what);  // the same with a '+' before
     std::uint32_t ranks();                  // 1 to kMostRanks
     std::uint32_t rank(const char *what, std::uint32_t ranks);
     std::uint32_t peer_or_any(std::uint32_t ranks);
@@ -54,6 +63,8 @@ private:
     std::string_view left_;
     std::uint64_t line_ = 0;
     bool over_ = false;
+    std::size_t longest_ = kLongest;
+    bool names_ = false;
 };
 
 // Neither empty nor with a character that would not come back.

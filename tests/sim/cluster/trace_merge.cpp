@@ -6,7 +6,7 @@
 // all of it can happen, one after the other, so nothing waits for ever.
 #include "trace_merge.hpp"
 
-#include "trace_lines.hpp"
+#include "decisions.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -37,6 +37,10 @@ public:
     {
         if (!lines_.next()) {
             lines_.fail("there is no header: fsbml-sends 1 rank R ranks N origin NS");
+        }
+        if (lines_.at(DecisionReader::kFirstWord)) {
+            begin_decisions();
+            return;
         }
         lines_.keyword("fsbml-sends");
         if (const std::uint64_t version = lines_.number("the version"); version != 1) {
@@ -74,7 +78,46 @@ public:
 
     // The next send; false after the last one. Unlike a trace, which people write, a record has an end line:
     // else its process has not come to the end.
-    bool next()
+    bool next() { return decisions_ ? next_decision() : next_send(); }
+
+private:
+    void begin_decisions()
+    {
+        decisions_ = std::make_unique<DecisionReader>(lines_);
+        rank_ = decisions_->header().rank;
+        ranks_ = decisions_->header().ranks;
+        origin_ = decisions_->header().origin_ns;
+        if (decisions_->header().every > 1 || decisions_->header().lost > 0) {
+            fail_as_sample();
+        }
+    }
+    [[noreturn]] void fail_as_sample() const
+    {
+        lines_.fail("it is no record of all messages, but a sample: " + decisions_->not_all());
+    }
+
+    // All decisions of a process are all that it sends, but for what goes to other jobs, which are not in a
+    // trace.
+    bool next_decision()
+    {
+        fsbml_decision_t d;
+        do {
+            if (!decisions_->next(d)) {
+                if (!decisions_->not_all().empty()) {
+                    fail_as_sample();
+                }
+                return false;
+            }
+        } while (d.peer == DecisionReader::kElsewhere);
+        const Time at = static_cast<Time>(d.now_ns) * kPsPerNs;
+        if (at > kMostTime - shift_) {
+            lines_.fail("more than 106 days after the beginning");
+        }
+        sent_ = {at + shift_, rank_, d.peer, d.bytes};
+        return true;
+    }
+
+    bool next_send()
     {
         if (!lines_.next()) {
             lines_.fail("it is cut off: there is no 'end' line");
@@ -102,8 +145,8 @@ public:
         return true;
     }
 
-private:
     TraceLines lines_;
+    std::unique_ptr<DecisionReader> decisions_; // none in a record of sends
     Sent sent_;
     std::uint64_t origin_ = 0, count_ = 0;
     std::uint32_t rank_ = 0, ranks_ = 0;

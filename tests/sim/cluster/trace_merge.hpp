@@ -24,8 +24,9 @@ struct TraceMerge {
     Time receive_after = kAtEnd;
 };
 
-// The records may come in any order. Holds a line of each, and the messages of the last `receive_after` or,
-// at the end, a number for each pair of ranks. The result ends, as check() has it. Throws TraceError.
+// The records may come in any order. Decisions (decisions.hpp) are a record, too, if they are those of all
+// messages. Holds a line of each, and the messages of the last `receive_after` or, at the end, a number for
+// each pair of ranks. The result ends, as check() has it. Throws TraceError.
 void merge(const std::vector<TraceRecord> &records, const TraceMerge &how, TraceSink &sink);
 
 } // namespace fsbml::sim
