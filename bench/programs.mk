@@ -44,6 +44,8 @@ replay = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/replay/*.cpp)) whatif
 	$(filter-out harness/main.o,$(harness)) $(simulator) $(core)
 whatif = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/whatif/*.cpp)) \
 	$(filter-out harness/main.o,$(harness)) $(simulator) $(core)
+trace = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/trace/*.cpp)) \
+	$(filter-out harness/main.o,$(harness)) $(simulator) $(core)
 
 # ---- how
 
@@ -77,6 +79,8 @@ calibrate.program: $(calibrate)
 simulate.program: $(simulate)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt -pthread
 whatif.program: $(whatif)
+	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
+trace.program: $(trace)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
 replay.program: $(replay)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
@@ -121,6 +125,9 @@ replay/%.o: replay/%.cpp
 whatif/%.o: whatif/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O1 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
+trace/%.o: trace/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O1 $(CXXFLAGS_ALL) -Wshadow -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 core.objects/%.o: $(fsbml)/core/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O1 $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
