@@ -126,6 +126,18 @@ AS_IF([test "$with_openmpi" != no], [
                       [AC_MSG_RESULT([no])
                        AC_MSG_ERROR([the internal headers of Open MPI $fsbml_version in $fsbml_pkgincludedir do not compile; config.log has the compiler's words.])])
 
+    # ---- hwloc, by Open MPI's own header: without it, only the kernel is asked where a rail's device is
+
+    AC_MSG_CHECKING([for the hwloc of Open MPI])
+    m4_define([FSBML_HWLOC_PROGRAM], [AC_LANG_PROGRAM([FSBML_INTERNAL_HEADERS [
+        #include "opal/mca/hwloc/base/base.h"
+        #include "opal/mca/hwloc/hwloc-internal.h"]],
+        [[hwloc_topology_t t = opal_hwloc_topology;
+          return hwloc_topology_init(&t);]])])
+    AC_COMPILE_IFELSE([FSBML_HWLOC_PROGRAM],
+                      [AC_MSG_RESULT([yes])],
+                      [FSBML_CPPFLAGS="$FSBML_CPPFLAGS -DFSBML_NO_HWLOC"
+                       AC_MSG_RESULT([its headers do not compile; doing without])])
     AC_SUBST([FSBML_CPPFLAGS])
 
     # ---- hooks
@@ -142,6 +154,7 @@ AS_IF([test "$with_openmpi" != no], [
                        AC_MSG_RESULT([yes])],
                       [fsbml_hooks=stock
                        AC_MSG_RESULT([no, stock hooks])])
+    fsbml_headers=$CPPFLAGS
     CPPFLAGS=$fsbml_cppflags_save
 
     # ---- how to link
@@ -159,6 +172,14 @@ AS_IF([test "$with_openmpi" != no], [
     done
     FSBML_TEST_LIBS="$FSBML_TEST_LIBS -Wl,--no-as-needed,-lmpi,-lopen-pal"
     AS_CASE([$fsbml_version], [4.*], [FSBML_TEST_LIBS="$FSBML_TEST_LIBS,-lopen-rte"])
+    # The component finds hwloc's functions beside Open MPI's when it calls them; the linker of a test wants their library.
+    AS_CASE([$FSBML_CPPFLAGS], [*FSBML_NO_HWLOC*], [],
+            [fsbml_libs_save=$LIBS
+             CPPFLAGS=$fsbml_headers
+             LIBS="$FSBML_TEST_LIBS $LIBS"
+             AC_LINK_IFELSE([FSBML_HWLOC_PROGRAM], [], [FSBML_TEST_LIBS="$FSBML_TEST_LIBS -lhwloc"])
+             LIBS=$fsbml_libs_save
+             CPPFLAGS=$fsbml_cppflags_save])
     AC_SUBST([FSBML_LDFLAGS])
     AC_SUBST([FSBML_MPI_LIBS])
     AC_SUBST([FSBML_TEST_LIBS])

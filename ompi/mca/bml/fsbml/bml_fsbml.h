@@ -120,6 +120,7 @@ typedef struct mca_bml_fsbml_rail_t {
     mca_bml_fsbml_group_t *group;
     char name[FSBML_NAME_MAX];    /**< what a person calls it: "eth1" */
     char key[FSBML_NAME_MAX];     /**< what names it on every node: "tcp:10.71.1.0/24" */
+    fsbml_rail_about_t about;     /**< what else a person may know it by */
     bool measured;
     _Atomic uint64_t way_ns;      /**< of FSBML's smallest packet, by the model; 0: there is none */
     _Atomic uint64_t L_ns;        /**< of the model */
@@ -246,8 +247,8 @@ enum {
     FSBML_V_PROBE = 40,  /**< each probe */
 };
 
-/* What each file gives the others, in the order of the data; measuring (bml_fsbml_measure.h) and sending (bml_fsbml_send.h)
- * have headers of their own. */
+/* What each file gives the others, in the order of the data; names (bml_fsbml_names.h), measuring (bml_fsbml_measure.h) and
+ * sending (bml_fsbml_send.h) have headers of their own. */
 
 /* bml_fsbml_params.c */
 int fsbml_params_register(const mca_base_component_t *component);
@@ -425,6 +426,7 @@ static inline size_t fsbml_des_bytes(const mca_btl_base_descriptor_t *des)
 }
 
 #include "bml_fsbml_measure.h"
+#include "bml_fsbml_names.h"
 #include "bml_fsbml_send.h"
 
 #endif /* MCA_BML_FSBML_H */

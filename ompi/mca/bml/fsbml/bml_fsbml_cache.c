@@ -16,21 +16,6 @@
 /* Counts changes of how parameters are measured, or of what they mean. */
 enum { MEASUREMENT = 1 };
 
-/* A number that the kernel tells of an interface, "-" if there is no such interface. */
-static void tell(const char *interface, const char *what, char *buf, size_t len)
-{
-    char path[128];
-    snprintf(path, sizeof(path), "/sys/class/net/%s/%s", interface, what);
-    FILE *f = NULL == strchr(interface, '/') ? fopen(path, "re") : NULL;
-    if (NULL == f || NULL == fgets(buf, (int) len, f)) {
-        snprintf(buf, len, "-");
-    }
-    buf[strcspn(buf, "\n")] = '\0';
-    if (NULL != f) {
-        fclose(f);
-    }
-}
-
 /* What the parameters are of: a line. */
 static bool fingerprint(const char *partner_node, const uint32_t *rail, size_t n, char *buf, size_t len)
 {
@@ -43,11 +28,8 @@ static bool fingerprint(const char *partner_node, const uint32_t *rail, size_t n
                         has_site ? p->site : " to ", has_site ? "" : partner_node);
     for (size_t i = 0; i < n && used > 0 && (size_t) used < len; ++i) {
         const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
-        char name[FSBML_NAME_MAX], speed[24], mtu[24];
-        snprintf(name, sizeof(name), "%.*s", (int) strcspn(r->name, ":"), r->name); /* btl_tcp_links: "eth0:1" */
-        tell(name, "speed", speed, sizeof(speed));
-        tell(name, "mtu", mtu, sizeof(mtu));
-        used += snprintf(buf + used, len - (size_t) used, ", %s %s speed %s mtu %s", r->key, r->name, speed, mtu);
+        used += snprintf(buf + used, len - (size_t) used, ", %s %s speed %u mtu %u", r->key, r->name, r->about.speed_mbps,
+                         r->about.mtu);
     }
     return used > 0 && (size_t) used < len && NULL == strchr(buf, '\n');
 }

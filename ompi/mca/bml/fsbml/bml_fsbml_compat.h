@@ -174,6 +174,53 @@ static inline void fsbml_remove_at_end(char *path)
 #endif
 }
 
+/* hwloc, for who asks for it before this header: by Open MPI's own header, since in 4.1 that knows under which names its
+ * own hwloc has the functions. Nothing is linked for it: they come with Open MPI's library, or there are none (see
+ * fsbml_hwloc_is_there), as where the headers are of another hwloc than the one inside of Open MPI. */
+#if defined(FSBML_WANT_HWLOC) && !defined(FSBML_NO_HWLOC)
+#    include "opal/mca/hwloc/base/base.h"
+#    include "opal/mca/hwloc/hwloc-internal.h"
+
+extern __typeof__(hwloc_topology_init) hwloc_topology_init __attribute__((weak));
+#    pragma weak opal_hwloc_topology
+
+static inline bool fsbml_hwloc_is_there(void)
+{
+    return NULL != hwloc_topology_init;
+}
+
+/* Open MPI's topology; NULL if there is none, or it is another hwloc's. */
+static inline hwloc_topology_t fsbml_hwloc_of_openmpi(void)
+{
+    hwloc_topology_t topology = NULL != &opal_hwloc_topology ? opal_hwloc_topology : NULL;
+#    if HWLOC_API_VERSION >= 0x00020000
+    return NULL != topology && 0 == hwloc_topology_abi_check(topology) ? topology : NULL;
+#    else
+    return topology;
+#    endif
+}
+
+/* Has a topology keep the devices that are of interest. */
+static inline int fsbml_hwloc_want_devices(hwloc_topology_t topology)
+{
+#    if HWLOC_API_VERSION >= 0x00020000
+    return hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+#    else
+    return hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_IO_DEVICES);
+#    endif
+}
+
+/* Of a device of the operating system: whether it is an interface for verbs ("mlx5_0"), or one of the network ("eth1"). */
+static inline bool fsbml_hwloc_is_verbs(hwloc_obj_t device)
+{
+#    if HWLOC_API_VERSION >= 0x00030000
+    return 0 != (device->attr->osdev.types & HWLOC_OBJ_OSDEV_OPENFABRICS);
+#    else
+    return HWLOC_OBJ_OSDEV_OPENFABRICS == device->attr->osdev.type;
+#    endif
+}
+#endif
+
 /* Key and value store of the run-time; implemented in bml_fsbml_kvs.c. All return an OMPI error code. */
 int fsbml_kvs_put(const char *key, const void *data, size_t len);
 /** Makes what was put visible to others after the modex. */

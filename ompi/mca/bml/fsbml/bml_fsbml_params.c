@@ -190,11 +190,13 @@ int fsbml_params_register(const mca_base_component_t *component)
                                         OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &rdma_text))
         || OMPI_SUCCESS
                != (rc = register_string(component, "include",
-                                        "Comma-separated names of the only rails to use, e.g. eth1,eth2; empty = all",
+                                        "Comma-separated names of the only rails to use, e.g. eth1,eth2; also addresses, "
+                                        "networks, PCI addresses, devices, BTL components; empty = all",
                                         OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_LOCAL, &p->include))
         || OMPI_SUCCESS
                != (rc = register_string(component, "exclude",
-                                        "Comma-separated names of rails not to use, e.g. eth0; empty = none",
+                                        "Comma-separated names of rails not to use, e.g. eth0; also as include has them; empty "
+                                        "= none",
                                         OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_LOCAL, &p->exclude))) {
         return rc;
     }

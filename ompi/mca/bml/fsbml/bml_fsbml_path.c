@@ -68,16 +68,16 @@ bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
             all_told = false;
             continue;
         }
-        char rest[256], why[sizeof(path->why)];
+        const mca_bml_fsbml_rail_t *rail = &mca_bml_fsbml.rail[path->rail];
+        char rest[256], detail[FSBML_NAME_DETAIL], why[sizeof(path->why)];
         char *peer = fsbml_proc_host(ep->proc);
         opal_mutex_lock(&ep->lock);
         memcpy(why, path->why, sizeof(why));
         path->reported = true;
         opal_mutex_unlock(&ep->lock);
         fsbml_rails_names(atomic_load(&ep->possible), rest, sizeof(rest));
-        opal_show_help(FSBML_HELP, "rail left out", true, mca_bml_fsbml.rail[path->rail].name,
-                       mca_bml_fsbml.rail[path->rail].key, fsbml_node_name(), peer, why,
-                       '\0' != rest[0] ? rest : "none");
+        opal_show_help(FSBML_HELP, "rail left out", true, rail->name, fsbml_name_detail(rail, detail), fsbml_node_name(), peer,
+                       why, '\0' != rest[0] ? rest : "none");
         free(peer);
     }
     return all_told;

@@ -135,9 +135,10 @@ void fsbml_proof_start(mca_bml_fsbml_endpoint_t *ep)
     free(hello);
     if (0 != rc) {
         /* Nobody there who could answer a probe. One rail, the first, as it would be without FSBML. */
-        char *peer = fsbml_proc_host(ep->proc);
+        const mca_bml_fsbml_rail_t *rail = &mca_bml_fsbml.rail[ep->path[0].rail];
+        char *peer = fsbml_proc_host(ep->proc), full[FSBML_NAME_FULL];
         opal_show_help(FSBML_HELP, "peer without fsbml", true, OMPI_NAME_PRINT(&ep->proc->super.proc_name), peer,
-                       mca_bml_fsbml.rail[ep->path[0].rail].name);
+                       fsbml_name_full(rail->name, &rail->about, full));
         free(peer);
         opal_mutex_lock(&ep->lock);
         ep->mute = true;

@@ -5,14 +5,9 @@
  */
 /* From BTL modules to rails and groups: names, the user's choice of rails, the pseudo BTLs' limits. */
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <stdio.h>
 
 #include "bml_fsbml_hooks.h"
-#include "opal/mca/base/mca_base_var.h"
 #include "opal/util/argv.h"
 #include "opal/util/show_help.h"
 
@@ -21,6 +16,7 @@ typedef struct candidate_t {
     mca_btl_base_module_t *btl;
     char name[FSBML_NAME_MAX];
     char key[FSBML_NAME_MAX];
+    fsbml_rail_about_t about;
     size_t place; /* among those of equal exclusivity */
 } candidate_t;
 
@@ -29,103 +25,47 @@ static const char *component_name(const mca_btl_base_module_t *btl)
     return btl->btl_component->btl_version.mca_component_name;
 }
 
-/* BTLs keep their interface to themselves, but tcp registers a variable "btl_tcp_bandwidth_<interface>" whose storage
- * is the module's own btl_bandwidth. */
-static bool interface_name(const mca_btl_base_module_t *btl, char *name, size_t len)
-{
-    static const char marker[] = "bandwidth_";
-    int count = mca_base_var_get_count();
-    for (int i = 0; i < count; ++i) {
-        const mca_base_var_t *var;
-        if (OPAL_SUCCESS != mca_base_var_get(i, &var) || (const void *) var->mbv_storage != &btl->btl_bandwidth
-            || NULL == var->mbv_variable_name) {
-            continue;
-        }
-        const char *at = strstr(var->mbv_variable_name, marker);
-        if (NULL != at && '\0' != at[sizeof(marker) - 1]) {
-            snprintf(name, len, "%s", at + sizeof(marker) - 1);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Network of an interface, "10.71.1.0/24": the same on every node that the rail joins. */
-static bool interface_network(const char *name, char *network, size_t len)
-{
-    struct ifaddrs *all;
-    bool found = false;
-    char interface[IF_NAMESIZE];
-    snprintf(interface, sizeof(interface), "%.*s", (int) strcspn(name, ":"), name);
-    if (0 != getifaddrs(&all)) {
-        return false;
-    }
-    for (int pass = 0; pass < 2 && !found; ++pass) { /* IPv4 first */
-        int family = (0 == pass) ? AF_INET : AF_INET6;
-        for (const struct ifaddrs *a = all; NULL != a && !found; a = a->ifa_next) {
-            if (0 != strcmp(a->ifa_name, interface) || NULL == a->ifa_addr || NULL == a->ifa_netmask
-                || family != a->ifa_addr->sa_family) {
-                continue;
-            }
-            unsigned char bytes[16];
-            char text[INET6_ADDRSTRLEN];
-            size_t n = (AF_INET == family) ? 4 : 16;
-            const void *addr, *mask;
-            if (AF_INET == family) {
-                addr = &((const struct sockaddr_in *) a->ifa_addr)->sin_addr;
-                mask = &((const struct sockaddr_in *) a->ifa_netmask)->sin_addr;
-            } else {
-                addr = &((const struct sockaddr_in6 *) a->ifa_addr)->sin6_addr;
-                mask = &((const struct sockaddr_in6 *) a->ifa_netmask)->sin6_addr;
-            }
-            int prefix = 0;
-            for (size_t b = 0; b < n; ++b) {
-                bytes[b] = ((const unsigned char *) addr)[b] & ((const unsigned char *) mask)[b];
-                prefix += __builtin_popcount(((const unsigned char *) mask)[b]);
-            }
-            if (NULL != inet_ntop(family, bytes, text, sizeof(text))) {
-                snprintf(network, len, "%s/%d", text, prefix);
-                found = true;
-            }
-        }
-    }
-    freeifaddrs(all);
-    return found;
-}
-
+/* Names; `earlier` are those that have one. */
 static void name_candidate(candidate_t *c, const candidate_t *earlier, size_t n_earlier)
 {
-    char network[64];
     unsigned ordinal = 0;
     for (size_t i = 0; i < n_earlier; ++i) {
         ordinal += 0 == strcmp(component_name(earlier[i].btl), component_name(c->btl));
     }
-    if (interface_name(c->btl, c->name, sizeof(c->name))) {
-        const char *link = strchr(c->name, ':'); /* btl_tcp_links > 1: several modules on one interface */
-        if (interface_network(c->name, network, sizeof(network))) {
-            snprintf(c->key, sizeof(c->key), "%.12s:%.44s%.4s", component_name(c->btl), network,
-                     NULL != link ? link : "");
-        }
-    } else if (0 == ordinal) {
-        snprintf(c->name, sizeof(c->name), "%s", component_name(c->btl));
-    } else {
-        snprintf(c->name, sizeof(c->name), "%.50s#%u", component_name(c->btl), ordinal);
-    }
-    if ('\0' == c->key[0]) {
-        snprintf(c->key, sizeof(c->key), "%.50s#%u", component_name(c->btl), ordinal);
-    }
+    fsbml_name_btl(c->btl, ordinal, c->name, c->key, &c->about);
 }
 
-/* A name in bml_fsbml_include/exclude means a rail, by interface, or all rails of a component. */
-static bool is_listed(char **list, const candidate_t *c)
+static bool is_named(const char *word, const candidate_t *c)
+{
+    return fsbml_name_means(word, c->name, c->key, component_name(c->btl), &c->about);
+}
+
+/* An address of another node, and only one interface is in its network. */
+static bool is_remote(const char *word, const candidate_t *all, size_t n, size_t at)
+{
+    bool only = fsbml_name_is_near(word, &all[at].about);
+    for (size_t i = 0; i < n && only; ++i) {
+        only = 0 == strcmp(all[i].about.interface, all[at].about.interface)
+               || !(is_named(word, &all[i]) || fsbml_name_is_near(word, &all[i].about));
+    }
+    return only;
+}
+
+/* A name in bml_fsbml_include/exclude means a rail, or all rails of a component. */
+static bool is_listed(char **list, const candidate_t *all, size_t n, size_t at)
 {
     for (size_t i = 0; NULL != list && NULL != list[i]; ++i) {
-        if (0 == strcmp(list[i], c->name) || 0 == strcmp(list[i], c->key)
-            || 0 == strcmp(list[i], component_name(c->btl))) {
+        if (is_named(list[i], &all[at]) || is_remote(list[i], all, n, at)) {
             return true;
         }
     }
     return false;
+}
+
+/* It reaches processes of this node. */
+static bool is_local(const mca_btl_base_module_t *btl)
+{
+    return 0 == strcmp(component_name(btl), "sm") || 0 == strcmp(component_name(btl), "vader");
 }
 
 /* `self` reaches no one else, so there is nothing to choose for it. */
@@ -144,33 +84,59 @@ static size_t count_peers_in_group(const candidate_t *c, size_t n, size_t at)
     return same;
 }
 
+/* Finds where the candidates' devices are. Loading a topology takes time: only where somebody wants to see that. */
+static void place_candidates(fsbml_machine_t *machine, bool load, candidate_t *c, size_t n)
+{
+    fsbml_machine_done(machine);
+    fsbml_machine_look(machine, load);
+    for (size_t i = 0; i < n; ++i) {
+        if (can_be_rail(c[i].btl)) {
+            fsbml_machine_place(machine, c[i].name, &c[i].about);
+        }
+    }
+}
+
+static bool is_known(char *word, const candidate_t *c, size_t n)
+{
+    char *one[2] = {word, NULL};
+    bool known = false;
+    for (size_t i = 0; i < n && !known; ++i) {
+        known = can_be_rail(c[i].btl) && is_listed(one, c, n, i);
+    }
+    return known;
+}
+
 /* Applies include/exclude; returns how many are left. Groups of one are left alone by `include`: there is no choice. */
-static size_t select_candidates(candidate_t *c, size_t n)
+static size_t select_candidates(fsbml_machine_t *machine, candidate_t *c, size_t n)
 {
     char **include = opal_argv_split(mca_bml_fsbml_params.include, ',');
     char **exclude = opal_argv_split(mca_bml_fsbml_params.exclude, ',');
-    char names[1024] = "";
+    char **lists[2] = {include, exclude};
+    char names[1024] = "", full[FSBML_NAME_FULL];
     bool keep[n > 0 ? n : 1];
 
+    for (int l = 0; l < 2; ++l) {
+        for (size_t k = 0; NULL != lists[l] && NULL != lists[l][k] && !machine->own; ++k) {
+            if (!is_known(lists[l][k], c, n)) { /* perhaps a device that only a full topology has */
+                place_candidates(machine, true, c, n);
+                break;
+            }
+        }
+    }
     for (size_t i = 0; i < n; ++i) {
         keep[i] = true;
         if (can_be_rail(c[i].btl)) {
             bool chosen = count_peers_in_group(c, n, i) > 1;
-            keep[i] = !is_listed(exclude, &c[i])
-                      && !(NULL != include && NULL != include[0] && chosen && !is_listed(include, &c[i]));
+            keep[i] = !is_listed(exclude, c, n, i)
+                      && !(NULL != include && NULL != include[0] && chosen && !is_listed(include, c, n, i));
             size_t used = strlen(names);
-            snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", c[i].name);
+            snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "",
+                     fsbml_name_full(c[i].name, &c[i].about, full));
         }
     }
-    char **lists[2] = {include, exclude};
     for (int l = 0; l < 2; ++l) {
         for (size_t k = 0; NULL != lists[l] && NULL != lists[l][k]; ++k) {
-            char *one[2] = {lists[l][k], NULL};
-            bool known = false;
-            for (size_t i = 0; i < n && !known; ++i) {
-                known = can_be_rail(c[i].btl) && is_listed(one, &c[i]);
-            }
-            if (!known) {
+            if (!is_known(lists[l][k], c, n)) {
                 opal_show_help(FSBML_HELP, "unknown rail", true, 0 == l ? "include" : "exclude", lists[l][k],
                                fsbml_node_name(), names);
             }
@@ -192,8 +158,7 @@ static size_t select_candidates(candidate_t *c, size_t n)
         had = had || can_be_rail(c[i].btl);
     }
     for (size_t i = 0; i < left; ++i) {
-        has = has || (can_be_rail(c[i].btl) && 0 != strcmp(component_name(c[i].btl), "sm")
-                      && 0 != strcmp(component_name(c[i].btl), "vader"));
+        has = has || (can_be_rail(c[i].btl) && !is_local(c[i].btl));
     }
     if (left < n && had && !has) {
         opal_show_help(FSBML_HELP, "no rail left", true, fsbml_node_name(),
@@ -215,10 +180,11 @@ static int by_exclusivity(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static int make_group(const candidate_t *c, size_t n, uint32_t exclusivity)
+static int make_group(const fsbml_machine_t *machine, const candidate_t *c, size_t n, uint32_t exclusivity)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
     mca_bml_fsbml_group_t *group = calloc(1, sizeof(*group));
+    char full[FSBML_NAME_FULL], detail[FSBML_NAME_DETAIL], facts[FSBML_NAME_DETAIL];
     if (NULL == group) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
@@ -228,7 +194,8 @@ static int make_group(const candidate_t *c, size_t n, uint32_t exclusivity)
             continue;
         }
         if (FSBML_MAX_RAILS == m->n_rails) {
-            opal_show_help(FSBML_HELP, "too many rails", true, FSBML_MAX_RAILS, c[i].name, fsbml_node_name());
+            opal_show_help(FSBML_HELP, "too many rails", true, FSBML_MAX_RAILS,
+                           fsbml_name_full(c[i].name, &c[i].about, full), fsbml_node_name());
             break;
         }
         mca_bml_fsbml_rail_t *rail = &m->rail[m->n_rails];
@@ -236,8 +203,11 @@ static int make_group(const candidate_t *c, size_t n, uint32_t exclusivity)
         rail->group = group;
         memcpy(rail->name, c[i].name, sizeof(rail->name));
         memcpy(rail->key, c[i].key, sizeof(rail->key));
+        rail->about = c[i].about;
         group->rails |= fsbml_bit(m->n_rails);
-        FSBML_VERBOSE(FSBML_V_RAILS, "rail %u: %s (%s)", m->n_rails, rail->name, rail->key);
+        FSBML_VERBOSE(FSBML_V_RAILS, "rail %u: %s (%s)%s", m->n_rails, rail->name, fsbml_name_detail(rail, detail),
+                      fsbml_name_facts(&rail->about, facts));
+        fsbml_machine_tell(machine, rail->name, &rail->about);
         ++m->n_rails;
     }
     fsbml_btl_construct(group);
@@ -265,8 +235,11 @@ int fsbml_rails_setup(void)
         ++n;
     }
     size_t before = n;
-    n = select_candidates(c, n);
+    fsbml_machine_t machine = {.topology = NULL};
+    place_candidates(&machine, FSBML_V_RAILS <= mca_bml_fsbml_params.verbose, c, n);
+    n = select_candidates(&machine, c, n);
     if (before > 0 && 0 == n) {
+        fsbml_machine_done(&machine);
         free(c);
         return OMPI_ERR_BAD_PARAM;
     }
@@ -283,9 +256,10 @@ int fsbml_rails_setup(void)
             first = !(can_be_rail(c[j].btl) && c[j].btl->btl_exclusivity == c[i].btl->btl_exclusivity);
         }
         if (can_be_rail(c[i].btl) && first && count_peers_in_group(c, n, i) > 1) {
-            rc = make_group(c, n, c[i].btl->btl_exclusivity);
+            rc = make_group(&machine, c, n, c[i].btl->btl_exclusivity);
         }
     }
+    fsbml_machine_done(&machine);
     free(c);
     if (OMPI_SUCCESS == rc && m->n_rails > 0) {
         m->sched = fsbml_sched_create(m->n_rails, mca_bml_fsbml_params.policy);
@@ -352,9 +326,11 @@ void fsbml_rails_names(uint32_t rails, char *buf, size_t len)
 {
     buf[0] = '\0';
     for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
+        const mca_bml_fsbml_rail_t *rail = &mca_bml_fsbml.rail[i];
         size_t used = strlen(buf);
+        char full[FSBML_NAME_FULL];
         if (rails & fsbml_bit(i)) {
-            snprintf(buf + used, len - used, "%s%s", used > 0 ? ", " : "", mca_bml_fsbml.rail[i].name);
+            snprintf(buf + used, len - used, "%s%s", used > 0 ? ", " : "", fsbml_name_full(rail->name, &rail->about, full));
         }
     }
 }

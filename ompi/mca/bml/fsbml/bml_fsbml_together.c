@@ -56,10 +56,12 @@ void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const ui
     fsbml_together_destroy(together);
     for (size_t i = 0; i < n; ++i) {
         const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
+        char detail[FSBML_NAME_DETAIL];
         table->rail[i].fit = fit[i];
         FSBML_VERBOSE(FSBML_V_RAILS, "%s beside the others takes %.2f times as long", r->name, fit[i].together);
         if (left_out & fsbml_bit((uint32_t) i)) {
-            opal_show_help(FSBML_HELP, "rail harms the others", true, r->name, r->key, fsbml_node_name(), fit[i].reason);
+            opal_show_help(FSBML_HELP, "rail harms the others", true, r->name, fsbml_name_detail(r, detail), fsbml_node_name(),
+                           fit[i].reason);
         }
     }
 }

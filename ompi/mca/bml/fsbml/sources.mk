@@ -12,6 +12,7 @@ fsbml_core_sources = \
 	core/distance.hpp core/distance.cpp \
 	core/failed.hpp \
 	core/fixed.hpp \
+	core/fsbml_about.h \
 	core/fsbml_base.h \
 	core/fsbml_calibration.h \
 	core/fsbml_classes.h \
@@ -82,6 +83,7 @@ fsbml_shim_sources = \
 	bml_fsbml_handles.h \
 	bml_fsbml_hooks.h \
 	bml_fsbml_measure.h \
+	bml_fsbml_names.h \
 	bml_fsbml_send.h \
 	bml_fsbml.c \
 	bml_fsbml_bound.c \
@@ -101,12 +103,14 @@ fsbml_shim_sources = \
 	bml_fsbml_kvs.c \
 	bml_fsbml_ledger.c \
 	bml_fsbml_mirror.c \
+	bml_fsbml_names.c \
 	bml_fsbml_observe.c \
 	bml_fsbml_onesided.c \
 	bml_fsbml_packet.c \
 	bml_fsbml_pairing.c \
 	bml_fsbml_params.c \
 	bml_fsbml_path.c \
+	bml_fsbml_place.c \
 	bml_fsbml_procs.c \
 	bml_fsbml_proof.c \
 	bml_fsbml_prtt.c \

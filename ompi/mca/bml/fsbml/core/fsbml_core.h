@@ -18,6 +18,7 @@
 #define FSBML_CORE_H
 
 #include "fsbml_base.h"
+#include "fsbml_about.h"
 #include "fsbml_schedule.h"
 #include "fsbml_observe.h"
 #include "fsbml_calibration.h"
