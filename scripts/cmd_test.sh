@@ -114,6 +114,7 @@ test_mpi() {
     "$FSBML_TOP/tests/mpi/cache.sh"
     "$FSBML_TOP/tests/mpi/calibrate.sh"
     "$FSBML_TOP/tests/mpi/record.sh"
+    "$FSBML_TOP/tests/mpi/display.sh"
 }
 
 test_badinput() {
@@ -144,6 +145,7 @@ test_ref-mpi() {
     "$FSBML_TOP/tests/mpi/cache.sh" --reference
     "$FSBML_TOP/tests/mpi/calibrate.sh" --reference
     "$FSBML_TOP/tests/mpi/record.sh" --reference
+    "$FSBML_TOP/tests/mpi/display.sh" --reference
 }
 
 test_ref-badinput() {

@@ -35,6 +35,7 @@ CASES=(
     'together 2|fails|Parameter: bml_fsbml_together Value: "2"|-|--mca bml_fsbml_together 2 PROGRAM'
     'different together on two ranks|works|given different parameters|-|RANK0 PROGRAM : RANK1 -x OMPI_MCA_bml_fsbml_together=0 PROGRAM'
     'per_peer 2|fails|Parameter: bml_fsbml_per_peer Value: "2"|-|--mca bml_fsbml_per_peer 2 PROGRAM'
+    'display 2|fails|Parameter: bml_fsbml_display Value: "2"|-|--mca bml_fsbml_display 2 PROGRAM'
     'policy nonsense|fails|no such scheduling policy.*Value: "nonsense" Known: arrival, thesis, roundrobin, single|-|--mca bml_fsbml_policy nonsense PROGRAM'
     'policy in capitals|fails|no such scheduling policy.*Value: "ARRIVAL"|-|--mca bml_fsbml_policy ARRIVAL PROGRAM'
     'one bad parameter of two|fails|Parameter: bml_fsbml_samples Value: "x"|-|--mca bml_fsbml_packets 8 --mca bml_fsbml_samples x PROGRAM'

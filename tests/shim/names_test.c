@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /* What a rail is known by: names of fake BTLs as tcp and others give them, the words by which a user means a rail, where its
- * device is on a machine of two NUMA nodes (two_numa_nodes.xml). */
+ * device is on a machine of two NUMA nodes (two_numa_nodes.xml), and what the display says of all that. */
 
 #define FSBML_WANT_HWLOC
 #include "fake_pml.h"
@@ -258,6 +258,92 @@ static void devices_are_found(void)
     hwloc_topology_destroy(here.topology);
 }
 
+/* ------------------------------------------------------------------ the display */
+
+static fsbml_hello_t hello_of(const char *node, uint32_t ranks)
+{
+    fsbml_hello_t hello = {.flags = FSBML_HELLO_FIRST, .node_ranks = ranks};
+    snprintf(hello.node, sizeof(hello.node), "%s", node);
+    return hello;
+}
+
+static void display(const fsbml_pair_t *pair)
+{
+    catch_stderr();
+    fsbml_display(pair);
+    release_stderr();
+}
+
+/* Nothing is said unasked; nothing measured is told with the reason; measured rails stand beside others. */
+static void the_display(void)
+{
+    static const char *const names[] = {"lo", "verbs_1:1", "fsbml1"};
+    static const fsbml_pair_t pair = {.rank = {0, 1}};
+    fsbml_table_t table = {.n_rails = 1};
+    setenv("HWLOC_XMLFILE", machine_file, 1);
+    for (int i = 0; i < 3; ++i) {
+        name_fake(i, names[i]);
+    }
+    mca_bml_fsbml_params.exclude = "fsbml1";
+    world_up(3);
+    fsbml_display_hosts();
+    for (uint32_t i = 0; i < 9; ++i) {
+        char node[16];
+        snprintf(node, sizeof(node), "n%u", i);
+        fsbml_hello_t hello = hello_of(node, i + 1);
+        fsbml_display_host(&hello);
+        hello.flags = 0; /* another rank of it */
+        fsbml_display_host(&hello);
+    }
+    fsbml_display_host(NULL);
+    display(NULL);
+    CHECK('\0' == said[0]);
+
+    mca_bml_fsbml_params.display = true;
+    mca_bml_fsbml_params.policy = FSBML_POLICY_THESIS;
+    display(NULL);
+    SAID("on 9 hosts: n0 (1), n1 (2), n2 (3), n3 (4), n4 (5), n5 (6), ..., n8 (9)\n");
+    SAID("of 1 ranks nothing is known");
+    SAID("fsbml: policy thesis; rails as ");
+    SAID("fsbml: not measured: ");
+    SAID("fsbml: rail       address    Mbit/s  device   PCI           NUMA  key  ");
+    SAID("fsbml: lo         127.0.0.1  -       lo       -             -     net:127.0.0.0/8 ");
+    SAID("fsbml: verbs_1:1  -          -       verbs_1  0000:af:00.0  1     net#1 ");
+    SAID("fsbml: fsbml1: left out: bml_fsbml_exclude names it");
+    CHECK(!is_said("other interfaces")); /* a rail that is none: nobody knows which interface it is */
+
+    snprintf(table.rail[0].key, sizeof(table.rail[0].key), "net#1");
+    snprintf(table.rail[0].name, sizeof(table.rail[0].name), "verbs_1:1");
+    table.rail[0].fit.valid = true;
+    table.rail[0].fit.params = (fsbml_loggp_t) LOGGP(10e3, 2e3, 3e3, 40);
+    fsbml_table_apply(&table);
+    display(&pair);
+    SAID(" verbs_1:1  -          -       verbs_1  0000:af:00.0  1     net#1                10.00     2.00 ");
+    SAID("fsbml: lo         127.0.0.1 ");
+    CHECK(!is_said("not measured"));
+    CHECK(strstr(said, " verbs_1:1  ") < strstr(said, " lo         "));
+
+    mca_bml_fsbml_params.display = false; /* the table alone has no more columns than ever */
+    mca_bml_fsbml_params.verbose = FSBML_V_TABLE;
+    display(&pair);
+    SAID("fsbml: rail       key         L us ");
+    CHECK(!is_said("address") && !is_said("lo") && !is_said("hosts"));
+    display(NULL);
+    CHECK('\0' == said[0]);
+    mca_bml_fsbml_params.verbose = 0;
+    world_down(3);
+    mca_bml_fsbml_params.exclude = NULL;
+
+    mca_bml_fsbml_params.display = true; /* nothing of it is left for the next life */
+    world_up(3);
+    display(NULL);
+    CHECK(!is_said("left out") && !is_said("n8"));
+    world_down(3);
+    mca_bml_fsbml_params.display = false;
+    unsetenv("HWLOC_XMLFILE");
+    forget_names(3, names);
+}
+
 #endif
 
 int main(void)
@@ -270,6 +356,7 @@ int main(void)
         rails_by_other_names,
         processors_have_nodes,
         devices_are_found,
+        the_display,
 #endif
     };
     snprintf(machine_file, sizeof(machine_file), "%.*s/two_numa_nodes.xml", (int) (strrchr(__FILE__, '/') - __FILE__), __FILE__);

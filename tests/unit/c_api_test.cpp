@@ -36,6 +36,7 @@ CalibPtr make_calib(const fsbml_calib_config_t &c = kConfig, std::size_t n = 2,
 static_assert(noexcept(fsbml_sched_create(1, FSBML_POLICY_ARRIVAL)), "noexcept");
 static_assert(noexcept(fsbml_calib_next(nullptr, 0, nullptr)), "noexcept");
 static_assert(noexcept(fsbml_table_text(nullptr, nullptr, 0)), "noexcept");
+static_assert(noexcept(fsbml_table_display(nullptr, nullptr, nullptr, 0)), "noexcept");
 static_assert(std::is_trivial<fsbml_table_t>::value && std::is_standard_layout<fsbml_table_t>::value,
               "plain data");
 static_assert(std::is_trivial<fsbml_hello_t>::value && std::is_standard_layout<fsbml_hello_t>::value,

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <cstring>
 #include <sstream>
 #include <string>
 
@@ -150,4 +152,38 @@ TEST(TableText, BadTables)
     std::memset(t.rail[0].name, 'n', sizeof t.rail[0].name);
     std::memset(t.rail[0].fit.reason, 'f', sizeof t.rail[0].fit.reason);
     EXPECT_NE(text_of(t).find(std::string(FSBML_NAME_MAX, 'n')), std::string::npos);
+}
+
+// What is known of a rail stands between its name and its key, "-" for what is not; the table alone stays as
+// it is.
+TEST(TableText, WhatIsKnownOfARail)
+{
+    const fsbml_table_t t = table_of(3);
+    fsbml_rail_about_t about[3] = {};
+    std::strcpy(about[0].address, "10.71.1.2");
+    std::strcpy(about[0].device, "mlx5_0");
+    std::strcpy(about[0].pci, "0000:3b:00.0");
+    about[0].speed_mbps = 100000;
+    about[0].numa = 0;
+    std::strcpy(about[1].address, "fd00:71:2::2");
+    std::strcpy(about[1].device, "eth1");
+    about[1].numa = 1;
+    about[1].far_numa = true;
+    about[2].numa = -1;
+    std::string s(16384, '\0');
+    s.resize(static_cast<std::size_t>(fsbml_table_display(&t, about, &s[0], s.size())));
+    const std::vector<std::string> lines = lines_of(s);
+    const std::vector<std::string> bare = lines_of(text_of(t));
+    ASSERT_EQ(lines.size(), 5U);
+    ASSERT_EQ(bare.size(), 4U);
+    const std::string known[] = {"  address       Mbit/s  device  PCI           NUMA",
+                                 "  10.71.1.2     100000  mlx5_0  0000:3b:00.0  0   ",
+                                 "  fd00:71:2::2  -       eth1    -             1   ",
+                                 "  -             -       -       -             -   "};
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(lines[i], bare[i].substr(0, 4) + known[i] + bare[i].substr(4));
+    }
+    EXPECT_EQ(lines[4], "eth1: at NUMA node 1, and this process runs on others: that is in its o and L");
+    EXPECT_EQ(fsbml_table_display(&t, about, nullptr, 0), static_cast<int>(s.size()));
+    EXPECT_EQ(fsbml_table_display(&t, nullptr, &s[0], s.size()), -EINVAL);
 }

@@ -109,6 +109,7 @@ typedef struct mca_bml_fsbml_params_t {
     char *include;                /**< comma-separated names, NULL or "": all */
     char *exclude;
     int verbose;
+    bool display;                 /**< the rail table is printed at start */
     bool together;                /**< rails are measured beside each other as well */
     bool per_peer;                /**< how far each peer is, is looked at */
     bool show_unreach_errors;

@@ -58,10 +58,16 @@ static void look(fsbml_classes_t *classes, bool at_all)
     fsbml_pair_t first = {.rank = {0, 0}};
     uint32_t rank;
     int rc = NULL != hello ? 0 : -ENOMEM;
+    if (at_all) {
+        fsbml_display_hosts();
+    }
     while (0 == rc && (at_all || 1 != fsbml_classes_first(classes, &first))
            && 1 == fsbml_classes_next(classes, &rank)) {
         const ompi_process_name_t name = name_of(rank);
         const bool told = 0 == fsbml_hello_fetch(&name, hello);
+        if (at_all) {
+            fsbml_display_host(told ? hello : NULL);
+        }
         if (told) {
             leave_out_local(hello);
         }
@@ -91,6 +97,19 @@ static bool is_in(const fsbml_pair_t *pair)
     return me == pair->rank[0] || me == pair->rank[1];
 }
 
+/* All pairs; NULL: out of memory. */
+static fsbml_pairs_t *all_pairs(void)
+{
+    fsbml_classes_t *classes = fsbml_classes_create(fsbml_job_size(), is_one_node());
+    fsbml_pairs_t *pairs = calloc(1, sizeof(*pairs));
+    if (NULL != classes && NULL != pairs) {
+        look(classes, true);
+        (void) fsbml_classes_plan(classes, pairs);
+    }
+    fsbml_classes_destroy(classes);
+    return pairs;
+}
+
 /* All pairs, if this process is in one of them; else NULL. */
 static fsbml_pairs_t *pairs_with_me(void)
 {
@@ -98,17 +117,11 @@ static fsbml_pairs_t *pairs_with_me(void)
     if (0 == mca_bml_fsbml.n_groups || fsbml_job_size() < 2 || !(is_one_node() || 0 == fsbml_my_local_rank())) {
         return NULL;
     }
-    fsbml_classes_t *classes = fsbml_classes_create(fsbml_job_size(), is_one_node());
-    fsbml_pairs_t *pairs = calloc(1, sizeof(*pairs));
+    fsbml_pairs_t *pairs = all_pairs();
     bool mine = false;
-    if (NULL != classes && NULL != pairs) {
-        look(classes, true);
-        (void) fsbml_classes_plan(classes, pairs);
-        for (uint32_t i = 0; i < pairs->n; ++i) {
-            mine = mine || is_in(&pairs->pair[i]);
-        }
+    for (uint32_t i = 0; NULL != pairs && i < pairs->n; ++i) {
+        mine = mine || is_in(&pairs->pair[i]);
     }
-    fsbml_classes_destroy(classes);
     if (!mine) {
         free(pairs);
         pairs = NULL;
@@ -323,15 +336,18 @@ static void take_part(const fsbml_pairs_t *pairs)
     free(all);
 }
 
-static void show_table(void)
+/* The first leader says what there is to say of a job's rails; where nobody measures, the first rank. */
+static void show(const fsbml_pairs_t *pairs)
 {
-    const fsbml_table_t *table = mca_bml_fsbml.table;
-    char text[8192];
-    if (NULL != table && FSBML_V_TABLE <= mca_bml_fsbml_params.verbose) {
-        fsbml_table_text(table, text, sizeof(text));
-        for (char *line = strtok(text, "\n"); NULL != line; line = strtok(NULL, "\n")) {
-            opal_output(0, "fsbml: %s", line);
+    const uint32_t me = OMPI_PROC_MY_NAME->vpid;
+    if (NULL != pairs && me == pairs->pair[0].rank[0]) {
+        fsbml_display(&pairs->pair[0]);
+    } else if (NULL == pairs && 0 == me && mca_bml_fsbml_params.display) {
+        fsbml_pairs_t *others = all_pairs();
+        if (NULL != others && 0 == others->n) {
+            fsbml_display(NULL);
         }
+        free(others);
     }
 }
 
@@ -354,7 +370,7 @@ static void want_all(const fsbml_pairs_t *pairs)
 {
     const struct timespec moment = {.tv_nsec = 50000000};
     const bool shows = OMPI_PROC_MY_NAME->vpid == pairs->pair[0].rank[0]
-                       && FSBML_V_TABLE <= mca_bml_fsbml_params.verbose;
+                       && (FSBML_V_TABLE <= mca_bml_fsbml_params.verbose || mca_bml_fsbml_params.display);
     bool now = shows || NULL == mca_bml_fsbml.table;
     for (uint32_t i = 1; i < pairs->n; ++i) {
         now = now || is_in(&pairs->pair[i]); /* the first pair has measured all of its rails itself */
@@ -384,8 +400,6 @@ void fsbml_calibrate(void)
     } else if (m->table_wanted && NULL == m->table) {
         fsbml_table_want();
     }
-    if (NULL != pairs && OMPI_PROC_MY_NAME->vpid == pairs->pair[0].rank[0]) {
-        show_table();
-    }
+    show(pairs);
     free(pairs);
 }

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What a person knows a rail by, and where its device is. For bml_fsbml.h, which has the types. */
+/* What a person knows a rail by, where its device is, and the display at start. For bml_fsbml.h, which has the types. */
 #ifndef MCA_BML_FSBML_NAMES_H
 #define MCA_BML_FSBML_NAMES_H
 
@@ -46,5 +46,15 @@ void fsbml_machine_place(const fsbml_machine_t *machine, const char *name, fsbml
 void fsbml_machine_tell(const fsbml_machine_t *machine, const char *name, const fsbml_rail_about_t *about);
 /** The same for all rails with a full topology, which starting processes do without: for who is about to show them. */
 void fsbml_rails_place(void);
+
+/* bml_fsbml_display.c: the rail table, once a job */
+/** A BTL that could be a rail and is none, and why. */
+void fsbml_display_left_out(const char *name, const fsbml_rail_about_t *about, const char *why);
+/** The job's hosts follow, each once: what ranks say in their order, NULL: it has no hello. */
+void fsbml_display_hosts(void);
+void fsbml_display_host(const fsbml_hello_t *hello);
+/** Prints what the parameters ask for. `pair`: who measured first, this process being the first of them; NULL: nobody. */
+void fsbml_display(const fsbml_pair_t *pair);
+void fsbml_display_reset(void);
 
 #endif /* MCA_BML_FSBML_NAMES_H */

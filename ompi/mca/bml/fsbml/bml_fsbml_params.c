@@ -26,7 +26,7 @@ typedef struct number_t {
 
 enum {
     N_PACKETS, N_SIZE_STEP, N_SMALL_SIZE, N_SAMPLES, N_BUDGET, N_PROBE_TIMEOUT, N_QUANTUM, N_TOGETHER, N_PER_PEER, N_VERBOSE,
-    N_HOLDOUT, N_SEED, N_TRACE_EVERY, N_TRACE_ENTRIES, N_NUMBERS
+    N_DISPLAY, N_HOLDOUT, N_SEED, N_TRACE_EVERY, N_TRACE_ENTRIES, N_NUMBERS
 };
 
 static number_t number[N_NUMBERS] = {
@@ -70,6 +70,10 @@ static number_t number[N_NUMBERS] = {
                    "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
                    "at start, 20 = what happens to each peer's paths, 40 = each probe (0-100, default 0)",
                    0, 100, 0, OPAL_INFO_LVL_2},
+    [N_DISPLAY] = {"display",
+                   "Whether the job prints on stderr, once and when it starts, its rails, what was measured of them, and which "
+                   "are left out and why (0 or 1, default 0)",
+                   0, 1, 0, OPAL_INFO_LVL_3},
     [N_HOLDOUT] = {"holdout",
                    "Exchanges of sizes and numbers that were not measured, run to test what was, for the report "
                    "(bml_fsbml_measurement); as many as fit into 2 s (0-1000, default 0)",
@@ -163,8 +167,8 @@ int fsbml_params_register(const mca_base_component_t *component)
         snprintf(fallback[i], sizeof(fallback[i]), "%" PRIu64, n->fallback);
         n->text = fallback[i];
         /* What the two processes of a measurement must share is the same everywhere. */
-        mca_base_var_scope_t scope = (N_QUANTUM == i || N_PER_PEER == i || N_VERBOSE == i || N_HOLDOUT == i
-                                      || N_TRACE_EVERY == i || N_TRACE_ENTRIES == i)
+        mca_base_var_scope_t scope = (N_QUANTUM == i || N_PER_PEER == i || N_VERBOSE == i || N_DISPLAY == i
+                                      || N_HOLDOUT == i || N_TRACE_EVERY == i || N_TRACE_ENTRIES == i)
                                            ? MCA_BASE_VAR_SCOPE_READONLY
                                            : MCA_BASE_VAR_SCOPE_ALL_EQ;
         if (OMPI_SUCCESS != (rc = register_string(component, n->name, n->help, n->level, scope, &n->text))) {
@@ -299,6 +303,7 @@ int fsbml_params_register(const mca_base_component_t *component)
     const bool pinned = NULL != p->table && '\0' != p->table[0];
     p->per_peer = 0 != number[N_PER_PEER].value && (!pinned || !is_default("per_peer"));
     p->verbose = (int) number[N_VERBOSE].value;
+    p->display = 0 != number[N_DISPLAY].value;
     p->holdout = (uint32_t) number[N_HOLDOUT].value;
     p->trace_every = (uint32_t) number[N_TRACE_EVERY].value;
     p->trace_entries = (uint32_t) number[N_TRACE_ENTRIES].value;

@@ -150,6 +150,9 @@ static size_t select_candidates(fsbml_machine_t *machine, candidate_t *c, size_t
             c[left++] = c_i;
         } else {
             FSBML_VERBOSE(FSBML_V_RAILS, "rail %s is left out on the user's request", c[i].name);
+            fsbml_display_left_out(c[i].name, &c[i].about,
+                                   NULL != exclude && NULL != exclude[0] ? "left out: bml_fsbml_exclude names it"
+                                                                         : "left out: bml_fsbml_include does not name it");
         }
     }
     /* What is left must still be able to leave the node, if something could before. */
@@ -257,6 +260,8 @@ int fsbml_rails_setup(void)
         }
         if (can_be_rail(c[i].btl) && first && count_peers_in_group(c, n, i) > 1) {
             rc = make_group(&machine, c, n, c[i].btl->btl_exclusivity);
+        } else if (can_be_rail(c[i].btl) && !is_local(c[i].btl) && 1 == count_peers_in_group(c, n, i)) {
+            fsbml_display_left_out(c[i].name, &c[i].about, "in use by itself: there is no other of its kind to choose from");
         }
     }
     fsbml_machine_done(&machine);
@@ -283,6 +288,7 @@ void fsbml_rails_teardown(void)
     fsbml_record_stop(); /* before those who were there before it */
     fsbml_put_unwatch();
     fsbml_pairing_reset();
+    fsbml_display_reset();
     for (uint32_t g = 0; g < m->n_groups; ++g) {
         free(m->group[g]);
         m->group[g] = NULL;

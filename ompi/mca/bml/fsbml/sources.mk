@@ -94,6 +94,7 @@ fsbml_shim_sources = \
 	bml_fsbml_closing.c \
 	bml_fsbml_component.c \
 	bml_fsbml_confirm.c \
+	bml_fsbml_display.c \
 	bml_fsbml_endpoint.c \
 	bml_fsbml_far.c \
 	bml_fsbml_handles.c \

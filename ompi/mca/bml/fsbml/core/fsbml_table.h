@@ -7,6 +7,7 @@
 #ifndef FSBML_TABLE_H
 #define FSBML_TABLE_H
 
+#include "fsbml_about.h"
 #include "fsbml_calibration.h"
 
 #ifdef __cplusplus
@@ -39,6 +40,8 @@ long fsbml_table_pack(const fsbml_table_t *t, void *buf, size_t len) FSBML_NOEXC
 int fsbml_table_unpack(fsbml_table_t *t, const void *buf, size_t len) FSBML_NOEXCEPT;
 /** Writes the table for people (one line a rail) into buf as snprintf does. */
 int fsbml_table_text(const fsbml_table_t *t, char *buf, size_t len) FSBML_NOEXCEPT;
+/** The same, with more columns: what is known about each rail of the table, in their order. */
+int fsbml_table_display(const fsbml_table_t *t, const fsbml_rail_about_t *about, char *buf, size_t len) FSBML_NOEXCEPT;
 
 /**
  * Reads a table from a file (core/table_file.hpp). With a fingerprint, the file is a cache's: it must be of that

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <vector>
 
 namespace fsbml
 {
@@ -257,9 +258,47 @@ void append_break(std::string &s, const fsbml_loggp_t &p)
     }
 }
 
+// What is known about rails: a column each, as wide as its longest cell.
+class AboutColumns
+{
+public:
+    AboutColumns(const fsbml_rail_about_t *about, std::uint32_t n)
+    {
+        if (nullptr == about) {
+            return;
+        }
+        rows_.push_back({"address", "Mbit/s", "device", "PCI", "NUMA"});
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const fsbml_rail_about_t &a = about[i];
+            rows_.push_back({text_of(a.address), a.speed_mbps > 0 ? std::to_string(a.speed_mbps) : "",
+                             text_of(a.device), text_of(a.pci), a.numa >= 0 ? std::to_string(a.numa) : ""});
+        }
+    }
+
+    // Row 0 is that of the heads, the others are rails.
+    std::string row(std::size_t i) const
+    {
+        std::string s;
+        for (std::size_t c = 0; i < rows_.size() && c < rows_[i].size(); ++c) {
+            std::size_t width = 1;
+            for (const Row &row : rows_) {
+                width = std::max(width, row[c].size());
+            }
+            const std::string &cell = rows_[i][c].empty() ? kUnknown : rows_[i][c];
+            append(s, "  %-*s", static_cast<int>(width), cell.c_str());
+        }
+        return s;
+    }
+
+private:
+    using Row = std::vector<std::string>;
+    const std::string kUnknown = "-";
+    std::vector<Row> rows_;
+};
+
 } // namespace
 
-std::string table_text(const fsbml_table_t &t)
+std::string table_text(const fsbml_table_t &t, const fsbml_rail_about_t *about)
 {
     std::string s;
     const std::string reason = text_of(t.reason);
@@ -278,13 +317,14 @@ std::string table_text(const fsbml_table_t &t)
         key_width = std::max(key_width, static_cast<int>(text_of(t.rail[i].key).size()));
         breaks = breaks || t.rail[i].fit.params.break_bytes > 0.0;
     }
-    append(s, "%-*s  %-*s %10s %8s %8s %8s %10s %10s %8s", name_width, "rail", key_width, "key", "L us",
-           "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B");
+    const AboutColumns known(about, n);
+    append(s, "%-*s%s  %-*s %10s %8s %8s %8s %10s %10s %8s", name_width, "rail", known.row(0).c_str(), key_width, "key",
+           "L us", "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B");
     append(s, "%s %6s %8s %12s\n", breaks ? "  break B    G above" : "", "probes", "residual", "until");
     for (std::uint32_t i = 0; i < n; ++i) {
         const fsbml_fit_t &f = t.rail[i].fit;
         const fsbml_loggp_t &p = f.params;
-        append(s, "%-*s  %-*s", name_width, text_of(t.rail[i].name).c_str(), key_width,
+        append(s, "%-*s%s  %-*s", name_width, text_of(t.rail[i].name).c_str(), known.row(i + 1).c_str(), key_width,
                text_of(t.rail[i].key).c_str());
         if (f.valid) { // 1 byte a ns is 1000 MB/s
             append(s, " %10.2f %8.2f %8.2f %8.2f %10.4g %10.4g %8.0f", p.L_ns / 1e3, p.o_s_ns / 1e3,
@@ -313,6 +353,10 @@ std::string table_text(const fsbml_table_t &t)
         }
         if (!more.empty()) {
             append(s, "%s: %s\n", name.c_str(), more.c_str());
+        }
+        if (nullptr != about && about[i].far_numa) {
+            append(s, "%s: at NUMA node %d, and this process runs on others: that is in its o and L\n", name.c_str(),
+                   static_cast<int>(about[i].numa));
         }
     }
     return s;

@@ -16,7 +16,8 @@ namespace fsbml
 std::size_t table_packed_max() noexcept;
 long table_pack(const fsbml_table_t &t, void *buf, std::size_t len) noexcept;
 int table_unpack(fsbml_table_t &t, const void *buf, std::size_t len) noexcept;
-std::string table_text(const fsbml_table_t &t);
+// With what is known about the table's rails, in their order, each has more columns.
+std::string table_text(const fsbml_table_t &t, const fsbml_rail_about_t *about = nullptr);
 
 std::size_t hello_packed_max() noexcept;
 long hello_pack(const fsbml_hello_t &h, void *buf, std::size_t len) noexcept;

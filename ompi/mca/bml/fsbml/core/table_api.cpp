@@ -36,13 +36,13 @@ int fsbml_table_unpack(fsbml_table_t *t, const void *buf, size_t len) noexcept
     return nullptr == t || nullptr == buf ? -EINVAL : fsbml::table_unpack(*t, buf, len);
 }
 
-int fsbml_table_text(const fsbml_table_t *t, char *buf, size_t len) noexcept
+static int table_text(const fsbml_table_t *t, const fsbml_rail_about_t *about, char *buf, size_t len) noexcept
 {
     if (nullptr == t || (nullptr == buf && len > 0)) {
         return -EINVAL;
     }
     return fsbml::guard([&] {
-        const std::string text = fsbml::table_text(*t);
+        const std::string text = fsbml::table_text(*t, about);
         if (len > 0) {
             const std::size_t n = std::min(text.size(), len - 1);
             std::memcpy(buf, text.data(), n);
@@ -50,6 +50,16 @@ int fsbml_table_text(const fsbml_table_t *t, char *buf, size_t len) noexcept
         }
         return static_cast<int>(text.size());
     });
+}
+
+int fsbml_table_text(const fsbml_table_t *t, char *buf, size_t len) noexcept
+{
+    return table_text(t, nullptr, buf, len);
+}
+
+int fsbml_table_display(const fsbml_table_t *t, const fsbml_rail_about_t *about, char *buf, size_t len) noexcept
+{
+    return nullptr == about ? -EINVAL : table_text(t, about, buf, len);
 }
 
 int fsbml_table_load(const char *path, const char *fingerprint, fsbml_table_t *t,
