@@ -261,6 +261,7 @@ void fsbml_module_construct(void)
     uint32_t epoch = mca_bml_fsbml.epoch + 1;
     memset(&mca_bml_fsbml, 0, sizeof(mca_bml_fsbml));
     mca_bml_fsbml.epoch = epoch;
+    fsbml_faults_reset();
     mca_bml_fsbml.super = (mca_bml_base_module_t){
         .bml_component = &mca_bml_fsbml_component,
         .bml_add_proc = fsbml_add_proc,

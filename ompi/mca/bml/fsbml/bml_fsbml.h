@@ -248,8 +248,8 @@ enum {
     FSBML_V_PROBE = 40,  /**< each probe */
 };
 
-/* What each file gives the others, in the order of the data; names (bml_fsbml_names.h), measuring (bml_fsbml_measure.h) and
- * sending (bml_fsbml_send.h) have headers of their own. */
+/* What each file gives the others, in the order of the data; names (bml_fsbml_names.h), the faults of rails (bml_fsbml_faults.h),
+ * measuring (bml_fsbml_measure.h) and sending (bml_fsbml_send.h) have headers of their own. */
 
 /* bml_fsbml_params.c */
 int fsbml_params_register(const mca_base_component_t *component);
@@ -426,6 +426,7 @@ static inline size_t fsbml_des_bytes(const mca_btl_base_descriptor_t *des)
     return bytes;
 }
 
+#include "bml_fsbml_faults.h"
 #include "bml_fsbml_measure.h"
 #include "bml_fsbml_names.h"
 #include "bml_fsbml_send.h"

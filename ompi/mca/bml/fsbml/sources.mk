@@ -80,6 +80,7 @@ fsbml_explain_sources = \
 fsbml_shim_sources = \
 	bml_fsbml.h \
 	bml_fsbml_compat.h \
+	bml_fsbml_faults.h \
 	bml_fsbml_handles.h \
 	bml_fsbml_hooks.h \
 	bml_fsbml_measure.h \
@@ -97,6 +98,7 @@ fsbml_shim_sources = \
 	bml_fsbml_display.c \
 	bml_fsbml_endpoint.c \
 	bml_fsbml_far.c \
+	bml_fsbml_faults.c \
 	bml_fsbml_handles.c \
 	bml_fsbml_held.c \
 	bml_fsbml_job.c \
