@@ -53,17 +53,3 @@ void fsbml_faults_reset(void)
     atomic_store(&beyond, 0);
     opal_mutex_unlock(&lock);
 }
-
-const char *fsbml_fault_name(uint32_t kind)
-{
-    static const char *const name[] = {
-        [FSBML_FAULT_OTHER] = "other",
-        [FSBML_FAULT_CUT] = "cut",
-        [FSBML_FAULT_SLOW] = "slow",
-        [FSBML_FAULT_SUBNET] = "subnet",
-        [FSBML_FAULT_ONE_WAY] = "one-way",
-        [FSBML_FAULT_MTU] = "mtu",
-        [FSBML_FAULT_LOOP] = "loop",
-    };
-    return name[kind < sizeof(name) / sizeof(name[0]) ? kind : FSBML_FAULT_OTHER];
-}

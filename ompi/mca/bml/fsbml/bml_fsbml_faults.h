@@ -3,20 +3,10 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What is wrong with rails, as far as this process has found out. For bml_fsbml.h. */
+/* What is wrong with rails, as far as this process has found out. For bml_fsbml.h; the kinds are the core's
+ * (core/fsbml_diagnosis.h). */
 #ifndef MCA_BML_FSBML_FAULTS_H
 #define MCA_BML_FSBML_FAULTS_H
-
-/** The cause, where it is known. */
-typedef enum fsbml_fault_kind_t {
-    FSBML_FAULT_OTHER = 0,        /**< it does not work, and what is seen fits several causes */
-    FSBML_FAULT_CUT,              /**< nothing gets through */
-    FSBML_FAULT_SLOW,             /**< far from the speed that its interface says; it is used as it is */
-    FSBML_FAULT_SUBNET,           /**< the two ends are in different networks */
-    FSBML_FAULT_ONE_WAY,          /**< messages get through one way only */
-    FSBML_FAULT_MTU,              /**< small messages get through, large ones do not */
-    FSBML_FAULT_LOOP,             /**< it leads to another process than it should, or back to this one */
-} fsbml_fault_kind_t;
 
 typedef struct fsbml_fault_t {
     char rail[FSBML_NAME_MAX];    /**< what a person calls it: "eth1" */
@@ -37,7 +27,5 @@ void fsbml_fault_note(const fsbml_fault_t *fault);
 uint32_t fsbml_faults(const fsbml_fault_t **first, uint32_t *more);
 /** A new life of MPI begins. */
 void fsbml_faults_reset(void);
-/** What a kind is called, for reports: "cut", "slow", "subnet", "one-way", "mtu", "loop", "other". */
-const char *fsbml_fault_name(uint32_t kind);
 
 #endif /* MCA_BML_FSBML_FAULTS_H */

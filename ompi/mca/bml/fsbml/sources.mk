@@ -8,6 +8,7 @@ fsbml_core_sources = \
 	core/classes.hpp core/classes.cpp \
 	core/classes_api.cpp \
 	core/counters.hpp \
+	core/diagnosis.hpp core/diagnosis.cpp \
 	core/directions.hpp core/directions.cpp \
 	core/distance.hpp core/distance.cpp \
 	core/failed.hpp \
@@ -17,6 +18,7 @@ fsbml_core_sources = \
 	core/fsbml_calibration.h \
 	core/fsbml_classes.h \
 	core/fsbml_core.h \
+	core/fsbml_diagnosis.h \
 	core/fsbml_observe.h \
 	core/fsbml_schedule.h \
 	core/fsbml_table.h \

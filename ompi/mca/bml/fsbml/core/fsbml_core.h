@@ -24,5 +24,6 @@
 #include "fsbml_calibration.h"
 #include "fsbml_table.h"
 #include "fsbml_classes.h"
+#include "fsbml_diagnosis.h"
 
 #endif /* FSBML_CORE_H */

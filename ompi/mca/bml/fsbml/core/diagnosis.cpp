@@ -1,0 +1,280 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diagnosis.hpp"
+
+#include "c_api.hpp"
+#include "wire.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace fsbml
+{
+namespace
+{
+
+constexpr double kFarSlower = 5.0;
+constexpr double kMostMbit = 10000.0; // that a single connection can be expected to fill
+
+bool sees(const fsbml_end_t &end, std::uint32_t what) noexcept
+{
+    return 0 != (end.seen & what);
+}
+
+bool known(const std::uint8_t (&device)[6]) noexcept
+{
+    return std::any_of(std::begin(device), std::end(device), [](std::uint8_t byte) { return 0 != byte; });
+}
+
+std::string text(const std::uint8_t (&device)[6])
+{
+    char s[18];
+    (void) std::snprintf(s, sizeof s, "%02x:%02x:%02x:%02x:%02x:%02x", device[0], device[1], device[2],
+                         device[3], device[4], device[5]);
+    return s;
+}
+
+// What one end sends has reached the other, or surely has not.
+enum class Way { Unknown, Open, Closed };
+
+Way way_to(const fsbml_end_t &end) noexcept
+{
+    if (sees(end, FSBML_END_HEARD | FSBML_END_CONNECTED | FSBML_END_HALF_OPEN)) {
+        return Way::Open;
+    }
+    if (sees(end, FSBML_END_QUIET | FSBML_END_UNRESOLVED | FSBML_END_NO_CARRIER)) {
+        return Way::Closed; // with an answer, or any question, there would be an address
+    }
+    return sees(end, FSBML_END_RESOLVED) ? Way::Open : Way::Unknown;
+}
+
+Diagnosis one_way(const fsbml_end_t &from, const fsbml_end_t &to)
+{
+    return {FSBML_FAULT_ONE_WAY, std::string("what ") + from.node + " sends arrives at " + to.node
+                                     + ", but what " + to.node + " sends does not arrive at " + from.node};
+}
+
+// One end by itself.
+bool says_of_itself(const fsbml_end_t &end, Diagnosis &found)
+{
+    if (sees(end, FSBML_END_ASTRAY)) {
+        found = {FSBML_FAULT_LOOP, std::string("what ") + end.node + " sends on it comes to " + end.name};
+        return true;
+    }
+    if (sees(end, FSBML_END_NO_CARRIER)) {
+        found = {FSBML_FAULT_CUT,
+                 std::string("the interface has no carrier on ") + end.node + ": its cable is out"};
+        return true;
+    }
+    return false;
+}
+
+// The other's address leads to another device than that of its interface.
+bool leads_elsewhere(const fsbml_end_t &end, const fsbml_end_t &other, Diagnosis &found)
+{
+    if (!sees(end, FSBML_END_RESOLVED) || !known(end.neighbour) || !known(other.device)
+        || 0 == std::memcmp(end.neighbour, other.device, sizeof end.neighbour)) {
+        return false;
+    }
+    found = {FSBML_FAULT_LOOP, std::string(other.address) + " is the address of " + other.node + ", but for "
+                                   + end.node + " another device (" + text(end.neighbour)
+                                   + ") answers to it"};
+    return true;
+}
+
+bool is_black_hole(const fsbml_end_t &end, const fsbml_end_t *other, Diagnosis &found)
+{
+    if (!sees(end, FSBML_END_CONNECTED) || !sees(end, FSBML_END_STUCK)) {
+        return false;
+    }
+    std::string sizes = std::to_string(end.mtu) + " bytes, the MTU of the interface";
+    if (nullptr != other && 0 != other->mtu && other->mtu != end.mtu) {
+        sizes = std::to_string(std::max(end.mtu, other->mtu)) + " bytes, the MTU on "
+                + (end.mtu > other->mtu ? end.node : other->node);
+    }
+    found = {FSBML_FAULT_MTU, "small frames get through, but not those of " + sizes + ": an MTU black hole"};
+    return true;
+}
+
+Diagnosis by_frames(const fsbml_end_t &here, const fsbml_end_t &there)
+{
+    const Way to_here = way_to(here);
+    const Way to_there = way_to(there);
+    if (Way::Open == to_there && Way::Closed == to_here) {
+        return one_way(here, there);
+    }
+    if (Way::Open == to_here && Way::Closed == to_there) {
+        return one_way(there, here);
+    }
+    if (Way::Closed == to_here && Way::Closed == to_there) {
+        return {FSBML_FAULT_CUT, std::string("nothing gets through, neither from ") + here.node + " to "
+                                     + there.node + " nor back"};
+    }
+    if (sees(here, FSBML_END_CONNECTED) && sees(there, FSBML_END_CONNECTED)) {
+        return {FSBML_FAULT_OTHER, "a connection stands, but no question was answered on it"};
+    }
+    if (Way::Open == to_here && Way::Open == to_there) {
+        return {FSBML_FAULT_OTHER,
+                "frames get through both ways, but no connection comes about: a firewall?"};
+    }
+    return {FSBML_FAULT_OTHER, ""};
+}
+
+} // namespace
+
+Diagnosis diagnose(const fsbml_end_t &here, const fsbml_end_t *there)
+{
+    Diagnosis found;
+    if (says_of_itself(here, found) || (nullptr != there && says_of_itself(*there, found))) {
+        return found;
+    }
+    if (nullptr == there) {
+        if (is_black_hole(here, nullptr, found)) {
+            return found;
+        }
+        if (sees(here, FSBML_END_UNRESOLVED)) {
+            return {FSBML_FAULT_CUT,
+                    std::string("nobody answers to the other end's address on ") + here.node};
+        }
+        return found;
+    }
+    if (!sees(*there, FSBML_END_HAS)) {
+        found = {FSBML_FAULT_SUBNET, std::string("it is in ") + here.network + " on " + here.node + ", where "
+                                         + there->node + " has no address"};
+        if ('\0' != there->network[0]) {
+            found.why += std::string("; that has one in ") + there->network;
+        }
+        return found;
+    }
+    if ('\0' != here.address[0] && 0 == std::strcmp(here.address, there->address)) {
+        return {FSBML_FAULT_LOOP, std::string(here.node) + " and " + there->node
+                                      + " have the same address on it, " + here.address};
+    }
+    if (leads_elsewhere(here, *there, found) || leads_elsewhere(*there, here, found)
+        || is_black_hole(here, there, found) || is_black_hole(*there, &here, found)) {
+        return found;
+    }
+    return by_frames(here, *there);
+}
+
+Diagnosis diagnose_speed(const fsbml_end_t &here, const fsbml_end_t *there, double measured, double before)
+{
+    char why[FSBML_REASON_MAX];
+    double said = sees(here, FSBML_END_HARDWARE) ? here.speed_mbit : 0.0;
+    said = nullptr != there && sees(*there, FSBML_END_HARDWARE) ? std::min<double>(said, there->speed_mbit)
+                                                                : 0.0;
+    if (measured > 0.0 && before > kFarSlower * measured) {
+        (void) std::snprintf(why, sizeof why, "it carries %.3g MB/s, where an earlier job measured %.3g MB/s",
+                             measured / 1e6, before / 1e6);
+        return {FSBML_FAULT_SLOW, why};
+    }
+    if (measured > 0.0 && std::min(said, kMostMbit) * 1e6 / 8.0 > kFarSlower * measured) {
+        (void) std::snprintf(why, sizeof why,
+                             "it carries %.3g MB/s, though its speed is said to be %.4g Mbit/s",
+                             measured / 1e6, said);
+        return {FSBML_FAULT_SLOW, why};
+    }
+    return {};
+}
+
+} // namespace fsbml
+
+namespace
+{
+
+constexpr std::uint32_t kEndMagic = 0x444E4546; // "FEND"
+constexpr std::uint16_t kEndVersion = 1;
+constexpr std::size_t kTexts = 4;
+
+int told(const fsbml::Diagnosis &found, char *why) noexcept
+{
+    (void) std::snprintf(why, FSBML_REASON_MAX, "%s", found.why.c_str());
+    return found.kind;
+}
+
+} // namespace
+
+extern "C" {
+
+const char *fsbml_fault_name(uint32_t kind) noexcept
+{
+    static constexpr const char *kName[] = {"other", "cut", "slow", "subnet", "one-way", "mtu", "loop"};
+    static_assert(FSBML_FAULT_LOOP + 1 == sizeof kName / sizeof kName[0], "each kind has a name");
+    return kName[kind <= FSBML_FAULT_LOOP ? kind : 0];
+}
+
+size_t fsbml_end_packed_max(void) noexcept
+{
+    return fsbml::wire::kHeader + kTexts * FSBML_NAME_MAX + 6 + 6 + 3 * 4;
+}
+
+long fsbml_end_pack(const fsbml_end_t *end, void *buf, size_t len) noexcept
+{
+    if (nullptr == end || nullptr == buf) {
+        return -EINVAL;
+    }
+    fsbml::wire::Writer w(buf, len);
+    w.begin(kEndMagic, kEndVersion);
+    w.put_text(end->node);
+    w.put_text(end->name);
+    w.put_text(end->address);
+    w.put_text(end->network);
+    for (std::size_t i = 0; i < 6; ++i) {
+        w.put(end->device[i], 1);
+        w.put(end->neighbour[i], 1);
+    }
+    w.put(end->seen, 4);
+    w.put(end->mtu, 4);
+    w.put(end->speed_mbit, 4);
+    return w.end();
+}
+
+int fsbml_end_unpack(fsbml_end_t *end, const void *buf, size_t len) noexcept
+{
+    fsbml::wire::Reader r(buf, len);
+    if (nullptr == end) {
+        return -EINVAL;
+    }
+    const int rc = r.begin(kEndMagic, kEndVersion);
+    if (0 != rc) {
+        return rc;
+    }
+    fsbml_end_t got{};
+    r.get_text(got.node);
+    r.get_text(got.name);
+    r.get_text(got.address);
+    r.get_text(got.network);
+    for (std::size_t i = 0; i < 6; ++i) {
+        got.device[i] = static_cast<std::uint8_t>(r.get(1));
+        got.neighbour[i] = static_cast<std::uint8_t>(r.get(1));
+    }
+    got.seen = r.get_u32();
+    got.mtu = r.get_u32();
+    got.speed_mbit = r.get_u32();
+    if (!r.good() || !r.at_end()) {
+        return -EBADMSG;
+    }
+    *end = got;
+    return 0;
+}
+
+int fsbml_diagnose(const fsbml_end_t *here, const fsbml_end_t *there, char why[FSBML_REASON_MAX]) noexcept
+{
+    if (nullptr == here || nullptr == why) {
+        return -EINVAL;
+    }
+    return fsbml::guard([&] { return told(fsbml::diagnose(*here, there), why); });
+}
+
+int fsbml_diagnose_speed(const fsbml_end_t *here, const fsbml_end_t *there, double measured, double before,
+                         char why[FSBML_REASON_MAX]) noexcept
+{
+    if (nullptr == here || nullptr == why) {
+        return -EINVAL;
+    }
+    return fsbml::guard([&] { return told(fsbml::diagnose_speed(*here, there, measured, before), why); });
+}
+
+} // extern "C"
