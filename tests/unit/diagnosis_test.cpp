@@ -86,6 +86,20 @@ TEST(Diagnosis, FramesGetThroughOneWay)
     }
 }
 
+// An address that is known is no sign of what gets through now: it may be from long ago.
+TEST(Diagnosis, AnOldAddressProvesNoWay)
+{
+    fsbml_end_t knows = end_of(2);
+    resolves_to(knows, 1);
+    const Found f = diagnose(end_of(1, FSBML_END_QUIET), knows);
+    EXPECT_EQ(FSBML_FAULT_CUT, f.kind);
+    EXPECT_EQ("nothing that node2 sends arrives at node1", f.why);
+    EXPECT_EQ(f.why, diagnose(knows, end_of(1, FSBML_END_QUIET)).why);
+    knows.seen |= FSBML_END_QUIET;
+    EXPECT_EQ("nothing gets through, neither from node1 to node2 nor back",
+              diagnose(end_of(1, FSBML_END_QUIET), knows).why);
+}
+
 // An address that both know is no sign of what gets through now; so no cause is made up.
 TEST(Diagnosis, BothWaysOpenIsNoCut)
 {

@@ -40,8 +40,8 @@ typedef struct fsbml_packet_t {
     uint8_t flags;
     ompi_process_name_t from;
     uint32_t seq;                 /**< of the probe that it belongs to */
-    uint32_t count;               /**< PRTT, REQUEST: messages in this probe */
-    uint32_t bytes;               /**< PRTT, REQUEST: size of each, header included; TABLE: of the record */
+    uint32_t count;               /**< PRTT, REQUEST: messages in this probe; ASK: rank of who is asked, plus 1; LOOK: the rail */
+    uint32_t bytes;               /**< PRTT, REQUEST: size of each, header included; TABLE, LOOK: of the record; ASK: its job */
     uint32_t delay_ns;            /**< REQUEST: of computation between two messages; timed ANSWER: how long the rail is busy */
 } fsbml_packet_t;
 enum { FSBML_PACKET_HEADER = 32 };
@@ -57,10 +57,13 @@ enum {
     FSBML_PACKET_READY = 6,  /**< the mirror has come to its part of the measurement */
     FSBML_PACKET_REQUEST = 7, /**< please send so many messages of that size */
     FSBML_PACKET_FLOW = 8,   /**< one of those */
+    FSBML_PACKET_LOOK = 9,   /**< what do you see of another path, that does not work? payload: what I see */
+    FSBML_PACKET_SEEN = 10,  /**< the answer */
 };
 enum {
     FSBML_PACKET_BRIEF = 1,  /**< flag of PRTT: the answer is to be as small as can be */
     FSBML_PACKET_TIMED = 2,  /**< flag of ASK, and of its ANSWER: for how far the peer is, not whether it is there */
+    FSBML_PACKET_ASTRAY = 4, /**< flag of ANSWER: the question was for somebody else */
 };
 
 /** Room for the PML's header beside a payload: limits are meant for what the user sends. ob1 subtracts its largest, which
@@ -152,7 +155,11 @@ typedef struct mca_bml_fsbml_path_t {
     _Atomic uint64_t closed_ns;   /**< when it died, 0: it has not */
     _Atomic bool removed;         /**< by del_btl: an answer does not bring it back */
     uint32_t round;               /**< of questions: what was asked before the path was removed proves nothing */
-    char why[64];
+    _Atomic bool heard;           /**< the peer has asked on it */
+    _Atomic uint32_t astray;      /**< one more than the rank that got what was asked here, 0: nobody wrong did */
+    bool looked, judged;          /**< the peer was asked why the path does not work; the cause is known */
+    uint32_t kind;                /**< of its fault (fsbml_fault_kind_t) */
+    char why[FSBML_REASON_MAX];   /**< it was closed, or left out */
 } mca_bml_fsbml_path_t;
 
 /** A descriptor that waits until a path to its peer is proved. */

@@ -92,10 +92,12 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
 static void give_up(fsbml_table_t *table, const uint32_t *rail, size_t i, const fsbml_probe_t *probe, uint64_t timeout)
 {
     const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
-    char *why = table->rail[i].fit.reason, detail[FSBML_NAME_DETAIL];
+    char *why = table->rail[i].fit.reason, detail[FSBML_NAME_DETAIL], node[FSBML_NAME_MAX];
     snprintf(why, sizeof(table->rail[i].fit.reason), "a probe of %u x %u bytes was not answered within %.0f ms",
              probe->packets, probe->bytes, (double) timeout / 1e6);
     fsbml_endpoint_remove_path(run.partner, rail[i]);
+    fsbml_hello_node(&run.partner->proc->super.proc_name, node);
+    fsbml_diagnose_note(rail[i], node, fsbml_diagnose_now(run.partner, fsbml_path(run.partner, rail[i]), why), why);
     opal_show_help(FSBML_HELP, "rail not measured", true, r->name, fsbml_name_detail(r, detail), fsbml_node_name(), why);
 }
 

@@ -28,4 +28,24 @@ uint32_t fsbml_faults(const fsbml_fault_t **first, uint32_t *more);
 /** A new life of MPI begins. */
 void fsbml_faults_reset(void);
 
+/* bml_fsbml_end.c: what this end of a path sees of it */
+/** The rails are known: from now on it counts whether anything comes in on them. */
+void fsbml_end_begin(void);
+/** Bytes of a message that fills a frame of a rail's interface, 0: unknown. */
+size_t fsbml_end_frame(uint32_t rail);
+/** `other` is the address of the peer's end, NULL or "" if it is not known. */
+void fsbml_end_look(uint32_t rail, const char *other, fsbml_end_t *end);
+
+/* bml_fsbml_diagnose.c: why a path does not work */
+/** Asks the peer once, on another path as soon as one is live, what it sees of this one. */
+void fsbml_diagnose_begin(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+/** Decides without the peer's word, if that has not come: then path->why is what closed it, or better. */
+void fsbml_diagnose_end(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+/** Both, and waits for up to the probes' time-out: for the measurement. Returns the kind; why[] is what is known, then why. */
+uint32_t fsbml_diagnose_now(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, char why[FSBML_REASON_MAX]);
+/** LOOK or SEEN came in. */
+void fsbml_diagnose_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len);
+/** Notes a fault of one of this process' rails, and says so to who wants lines; `to` is the other node, "": all. */
+void fsbml_diagnose_note(uint32_t rail, const char *to, uint32_t kind, const char *why);
+
 #endif /* MCA_BML_FSBML_FAULTS_H */

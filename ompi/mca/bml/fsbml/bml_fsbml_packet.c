@@ -117,6 +117,11 @@ static void received(mca_btl_base_module_t *btl, const mca_btl_base_segment_t *s
         fsbml_calibrate_packet(btl, &packet, (const char *) segment[0].seg_addr.pval + sizeof(word),
                                segment[0].seg_len - sizeof(word));
         break;
+    case FSBML_PACKET_LOOK:
+    case FSBML_PACKET_SEEN:
+        fsbml_diagnose_packet(btl, &packet, (const char *) segment[0].seg_addr.pval + sizeof(word),
+                              segment[0].seg_len - sizeof(word));
+        break;
     default:
         FSBML_VERBOSE(FSBML_V_PEER, "a packet of unknown type %u is dropped", packet.type);
     }

@@ -45,6 +45,8 @@ void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, 
     if (closes) {
         atomic_fetch_and(&ep->live, ~bit);
         snprintf(path->why, sizeof(path->why), "%s", why);
+        path->kind = FSBML_FAULT_OTHER;
+        path->looked = path->judged = false;
         path->closed_ns = fsbml_now_ns();
     }
     opal_mutex_unlock(&ep->lock);
@@ -64,12 +66,14 @@ bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
         if (!fsbml_path_closed(path) || path->reported) {
             continue;
         }
+        fsbml_diagnose_begin(ep, path);
         if (now - closed_ns <= mca_bml_fsbml_params.probe_timeout_ns || now < closed_ns) {
             all_told = false;
             continue;
         }
         const mca_bml_fsbml_rail_t *rail = &mca_bml_fsbml.rail[path->rail];
         char rest[256], detail[FSBML_NAME_DETAIL], why[sizeof(path->why)];
+        fsbml_diagnose_end(ep, path);
         char *peer = fsbml_proc_host(ep->proc);
         opal_mutex_lock(&ep->lock);
         memcpy(why, path->why, sizeof(why));
@@ -78,6 +82,7 @@ bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
         fsbml_rails_names(atomic_load(&ep->possible), rest, sizeof(rest));
         opal_show_help(FSBML_HELP, "rail left out", true, rail->name, fsbml_name_detail(rail, detail), fsbml_node_name(), peer,
                        why, '\0' != rest[0] ? rest : "none");
+        fsbml_diagnose_note(path->rail, peer, path->kind, why);
         free(peer);
     }
     return all_told;

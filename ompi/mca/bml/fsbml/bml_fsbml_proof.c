@@ -84,8 +84,11 @@ static int ask(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, b
     opal_mutex_unlock(&ep->lock);
     const fsbml_packet_t packet = {.type = FSBML_PACKET_ASK,
                                    .from = *OMPI_PROC_MY_NAME,
-                                   .seq = round << 1 | (again ? SEQ_AGAIN : 0)};
-    return fsbml_packet_send(&path->super, &packet, NULL, 0, 0);
+                                   .seq = round << 1 | (again ? SEQ_AGAIN : 0),
+                                   .count = ep->proc->super.proc_name.vpid + 1,
+                                   .bytes = ep->proc->super.proc_name.jobid};
+    /* It fills a frame: a path on which only small ones get through would swallow what the PML sends. */
+    return fsbml_packet_send(&path->super, &packet, NULL, 0, fsbml_end_frame(path->rail));
 }
 
 void fsbml_proof_start_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
@@ -186,8 +189,32 @@ void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_bas
     }
 }
 
+/* A question came to `who`, and not to the peer that it names. */
+static void went_astray(const mca_btl_base_module_t *btl, const fsbml_packet_t *packet, uint32_t who)
+{
+    const ompi_process_name_t asked = {.jobid = packet->bytes, .vpid = packet->count - 1};
+    ompi_proc_t *proc = 0 != packet->count ? (ompi_proc_t *) ompi_proc_for_name(asked) : NULL;
+    mca_bml_fsbml_endpoint_t *ep = NULL != proc ? fsbml_endpoint_of_proc(proc) : NULL;
+    for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
+        if (ep->path[i].super.btl == btl) {
+            atomic_store(&ep->path[i].astray, who + 1);
+        }
+    }
+}
+
+static bool is_for_me(const fsbml_packet_t *packet)
+{
+    return 0 == packet->count
+           || (OMPI_PROC_MY_NAME->vpid + 1 == packet->count && OMPI_PROC_MY_NAME->jobid == packet->bytes);
+}
+
 void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
 {
+    const bool mine = is_for_me(packet);
+    if (!mine && OPAL_EQUAL == opal_compare_proc(packet->from, *OMPI_PROC_MY_NAME)) {
+        went_astray(btl, packet, OMPI_PROC_MY_NAME->vpid); /* it came back to who asked */
+        return;
+    }
     ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(packet->from);
     mca_bml_base_endpoint_t *bml_ep = NULL != proc ? mca_bml_base_get_endpoint(proc) : NULL;
     const mca_bml_base_btl_t *entry = NULL != bml_ep ? fsbml_endpoint_entry(bml_ep, btl) : NULL;
@@ -199,14 +226,19 @@ void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
     const bool timed = 0 != (packet->flags & FSBML_PACKET_TIMED);
     const fsbml_packet_t answer = {.type = FSBML_PACKET_ANSWER,
-                                   .flags = packet->flags & FSBML_PACKET_TIMED,
+                                   .flags = (packet->flags & FSBML_PACKET_TIMED) | (mine ? 0 : FSBML_PACKET_ASTRAY),
                                    .from = *OMPI_PROC_MY_NAME,
                                    .seq = packet->seq,
+                                   .count = packet->count,
+                                   .bytes = packet->bytes,
                                    .delay_ns = timed ? fsbml_far_busy_ns(ep, btl) : 0};
     (void) fsbml_packet_send(entry, &answer, NULL, 0, 0); /* not sent: not proved */
-    for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
-        if (ep->path[i].super.btl == btl && fsbml_path_closed(&ep->path[i])) {
-            fsbml_proof_start_path(ep, &ep->path[i]); /* the peer gets through: ask once more */
+    for (uint32_t i = 0; NULL != ep && i < ep->n_paths && mine; ++i) {
+        if (ep->path[i].super.btl == btl) {
+            atomic_store(&ep->path[i].heard, true);
+            if (fsbml_path_closed(&ep->path[i])) {
+                fsbml_proof_start_path(ep, &ep->path[i]); /* the peer gets through: ask once more */
+            }
         }
     }
 }
@@ -217,6 +249,10 @@ void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *pack
         if (!fsbml_observe_answered(packet)) {
             fsbml_far_answered(packet);
         }
+        return;
+    }
+    if (packet->flags & FSBML_PACKET_ASTRAY) {
+        went_astray(btl, packet, packet->from.vpid);
         return;
     }
     ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(packet->from);

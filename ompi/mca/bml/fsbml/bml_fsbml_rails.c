@@ -272,6 +272,7 @@ int fsbml_rails_setup(void)
         fsbml_ledger_join();
     }
     if (OMPI_SUCCESS == rc) {
+        fsbml_end_begin();
         fsbml_put_watch();
         fsbml_record_start();
         fsbml_observe_start();

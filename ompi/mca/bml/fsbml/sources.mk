@@ -97,7 +97,9 @@ fsbml_shim_sources = \
 	bml_fsbml_closing.c \
 	bml_fsbml_component.c \
 	bml_fsbml_confirm.c \
+	bml_fsbml_diagnose.c \
 	bml_fsbml_display.c \
+	bml_fsbml_end.c \
 	bml_fsbml_endpoint.c \
 	bml_fsbml_far.c \
 	bml_fsbml_faults.c \

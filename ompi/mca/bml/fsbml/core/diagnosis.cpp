@@ -39,15 +39,17 @@ std::string text(const std::uint8_t (&device)[6])
 // What one end sends has reached the other, or surely has not.
 enum class Way { Unknown, Open, Closed };
 
-Way way_to(const fsbml_end_t &end) noexcept
+Way way_to(const fsbml_end_t &end, const fsbml_end_t &from) noexcept
 {
     if (sees(end, FSBML_END_HEARD | FSBML_END_CONNECTED | FSBML_END_HALF_OPEN)) {
         return Way::Open;
     }
-    if (sees(end, FSBML_END_QUIET | FSBML_END_UNRESOLVED | FSBML_END_NO_CARRIER)) {
+    if (sees(end, FSBML_END_QUIET | FSBML_END_UNRESOLVED)) {
         return Way::Closed; // with an answer, or any question, there would be an address
     }
-    return sees(end, FSBML_END_RESOLVED) ? Way::Open : Way::Unknown;
+    // An address can be known from long ago. If the other has none, it was learnt from the other's question
+    // just now.
+    return sees(end, FSBML_END_RESOLVED) && sees(from, FSBML_END_UNRESOLVED) ? Way::Open : Way::Unknown;
 }
 
 Diagnosis one_way(const fsbml_end_t &from, const fsbml_end_t &to)
@@ -100,8 +102,8 @@ bool is_black_hole(const fsbml_end_t &end, const fsbml_end_t *other, Diagnosis &
 
 Diagnosis by_frames(const fsbml_end_t &here, const fsbml_end_t &there)
 {
-    const Way to_here = way_to(here);
-    const Way to_there = way_to(there);
+    const Way to_here = way_to(here, there);
+    const Way to_there = way_to(there, here);
     if (Way::Open == to_there && Way::Closed == to_here) {
         return one_way(here, there);
     }
@@ -112,12 +114,17 @@ Diagnosis by_frames(const fsbml_end_t &here, const fsbml_end_t &there)
         return {FSBML_FAULT_CUT, std::string("nothing gets through, neither from ") + here.node + " to "
                                      + there.node + " nor back"};
     }
+    if (Way::Closed == to_here || Way::Closed == to_there) {
+        const fsbml_end_t &from = Way::Closed == to_here ? there : here;
+        const fsbml_end_t &to = Way::Closed == to_here ? here : there;
+        return {FSBML_FAULT_CUT, std::string("nothing that ") + from.node + " sends arrives at " + to.node};
+    }
     if (sees(here, FSBML_END_CONNECTED) && sees(there, FSBML_END_CONNECTED)) {
         return {FSBML_FAULT_OTHER, "a connection stands, but no question was answered on it"};
     }
-    if (Way::Open == to_here && Way::Open == to_there) {
+    if (sees(here, FSBML_END_RESOLVED) && sees(there, FSBML_END_RESOLVED)) {
         return {FSBML_FAULT_OTHER,
-                "frames get through both ways, but no connection comes about: a firewall?"};
+                "both ends know each other's device, but no connection comes about: a firewall?"};
     }
     return {FSBML_FAULT_OTHER, ""};
 }

@@ -1,0 +1,176 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* Why a path does not work. One end alone cannot tell a cable that is out from a network that loses what comes back, so the
+ * other end is asked, on another path that is live, what it sees: LOOK has this end's view, its answer SEEN the other's. The
+ * core finds the cause from both (core/diagnosis.hpp). Nothing of this happens while all paths work, and nothing waits. */
+
+#include <stdio.h>
+
+#include "bml_fsbml_hooks.h"
+#include "opal/runtime/opal_progress.h"
+#include "opal/util/show_help.h"
+
+/* This end's view, with what only FSBML knows of the path. */
+static void look(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const char *other, fsbml_end_t *end)
+{
+    fsbml_end_look(path->rail, other, end);
+    const uint32_t astray = atomic_load(&path->astray);
+    end->seen |= atomic_load(&path->heard) ? FSBML_END_HEARD : 0;
+    if (0 != astray) {
+        end->seen |= FSBML_END_ASTRAY;
+        const ompi_process_name_t who = {.jobid = ep->proc->super.proc_name.jobid, .vpid = astray - 1};
+        fsbml_hello_node(&who, end->name);
+        if (OPAL_EQUAL == opal_compare_proc(who, *OMPI_PROC_MY_NAME)) {
+            snprintf(end->name, sizeof(end->name), "itself");
+        } else if ('\0' == end->name[0]) {
+            snprintf(end->name, sizeof(end->name), "another process");
+        }
+    }
+}
+
+/* What the peer's hello says of the rail at its end: it does not have it, but such another one. False: it has it. */
+static bool is_missing_there(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, fsbml_end_t *there)
+{
+    fsbml_hello_t *hello = calloc(1, sizeof(*hello));
+    const char *key = mca_bml_fsbml.rail[path->rail].key;
+    bool has = NULL == hello || 0 != fsbml_hello_fetch(&ep->proc->super.proc_name, hello) || 0 != strncmp(key, "tcp:", 4);
+    memset(there, 0, sizeof(*there));
+    for (uint32_t r = 0; !has && r < hello->n_rails; ++r) {
+        const char *its = hello->rail[r].key;
+        bool mine = false;
+        has = 0 == strcmp(key, its);
+        for (size_t k = 0; k < mca_bml_fsbml.n_keys; ++k) {
+            mine = mine || 0 == strcmp(mca_bml_fsbml.btl_key[k], its);
+        }
+        if (!mine && 0 == strncmp(its, "tcp:", 4)) {
+            snprintf(there->network, sizeof(there->network), "%s", its + 4);
+        }
+    }
+    if (!has) {
+        snprintf(there->node, sizeof(there->node), "%s", hello->node);
+    }
+    free(hello);
+    return !has;
+}
+
+/* Takes a cause, unless nothing was found; what closed the path stays its reason then. */
+static void judge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const fsbml_end_t *there)
+{
+    fsbml_end_t here, *elsewhere = malloc(sizeof(*elsewhere));
+    char why[FSBML_REASON_MAX] = "";
+    look(ep, path, NULL != there ? there->address : NULL, &here);
+    if (NULL != elsewhere && is_missing_there(ep, path, elsewhere)) {
+        there = elsewhere;
+    }
+    const int kind = fsbml_diagnose(&here, there, why);
+    opal_mutex_lock(&ep->lock);
+    if (kind >= 0 && '\0' != why[0]) {
+        path->kind = (uint32_t) kind;
+        memcpy(path->why, why, sizeof(path->why));
+    }
+    path->judged = true;
+    opal_mutex_unlock(&ep->lock);
+    free(elsewhere);
+}
+
+static void send_end(const mca_bml_base_btl_t *entry, uint8_t type, uint32_t digest, const fsbml_end_t *end)
+{
+    const size_t most = fsbml_end_packed_max();
+    void *record = malloc(most);
+    const long len = NULL != record ? fsbml_end_pack(end, record, most) : -1;
+    const fsbml_packet_t packet = {.type = type, .from = *OMPI_PROC_MY_NAME, .count = digest, .bytes = (uint32_t) len};
+    if (len > 0) {
+        (void) fsbml_packet_send(entry, &packet, record, (size_t) len, 0); /* not sent: this end decides by itself */
+    }
+    free(record);
+}
+
+/* The path of a rail by what both ends call it. */
+static mca_bml_fsbml_path_t *path_by_digest(mca_bml_fsbml_endpoint_t *ep, uint32_t digest)
+{
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        if (mca_bml_fsbml.rail[ep->path[i].rail].key_digest == digest) {
+            return &ep->path[i];
+        }
+    }
+    return NULL;
+}
+
+void fsbml_diagnose_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len)
+{
+    ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(packet->from);
+    mca_bml_base_endpoint_t *bml_ep = NULL != proc ? mca_bml_base_get_endpoint(proc) : NULL;
+    mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
+    mca_bml_fsbml_path_t *path = NULL != ep ? path_by_digest(ep, packet->count) : NULL;
+    fsbml_end_t its;
+    if (NULL == path || packet->bytes > len || 0 != fsbml_end_unpack(&its, payload, packet->bytes)) {
+        return;
+    }
+    if (FSBML_PACKET_SEEN == packet->type) {
+        judge(ep, path, &its);
+        return;
+    }
+    const mca_bml_base_btl_t *entry = fsbml_endpoint_entry(bml_ep, btl);
+    fsbml_end_t mine;
+    look(ep, path, its.address, &mine);
+    if (NULL != entry) {
+        send_end(entry, FSBML_PACKET_SEEN, packet->count, &mine);
+    }
+}
+
+void fsbml_diagnose_begin(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    const uint32_t live = atomic_load(&ep->live) & ~fsbml_bit(path->rail);
+    fsbml_end_t *end = malloc(sizeof(*end));
+    if (path->looked || NULL == end) {
+        /* asked already */
+    } else if (is_missing_there(ep, path, end)) {
+        path->looked = true;
+        judge(ep, path, NULL); /* nothing to be asked */
+    } else if (0 != live) {
+        path->looked = true;
+        look(ep, path, NULL, end);
+        send_end(&fsbml_path(ep, (uint32_t) __builtin_ctz(live))->super, FSBML_PACKET_LOOK,
+                 mca_bml_fsbml.rail[path->rail].key_digest, end);
+    }
+    free(end);
+}
+
+void fsbml_diagnose_end(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    if (!path->judged) {
+        judge(ep, path, NULL);
+    }
+}
+
+uint32_t fsbml_diagnose_now(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, char why[FSBML_REASON_MAX])
+{
+    const uint64_t limit = fsbml_now_ns() + mca_bml_fsbml_params.probe_timeout_ns;
+    opal_mutex_lock(&ep->lock);
+    path->kind = FSBML_FAULT_OTHER;
+    path->looked = path->judged = false;
+    memcpy(path->why, why, sizeof(path->why));
+    opal_mutex_unlock(&ep->lock);
+    fsbml_diagnose_begin(ep, path);
+    while (!path->judged && fsbml_now_ns() < limit) {
+        opal_progress();
+    }
+    fsbml_diagnose_end(ep, path);
+    memcpy(why, path->why, sizeof(path->why));
+    return path->kind;
+}
+
+void fsbml_diagnose_note(uint32_t rail, const char *to, uint32_t kind, const char *why)
+{
+    fsbml_fault_t fault = {.kind = kind};
+    snprintf(fault.rail, sizeof(fault.rail), "%s", mca_bml_fsbml.rail[rail].name);
+    snprintf(fault.from, sizeof(fault.from), "%s", fsbml_node_name());
+    snprintf(fault.to, sizeof(fault.to), "%s", to);
+    snprintf(fault.why, sizeof(fault.why), "%s", why);
+    fsbml_fault_note(&fault);
+    FSBML_VERBOSE(FSBML_V_RAILS, "rail %s from %s to %s (%s): %s", fault.rail, fault.from,
+                  '\0' != fault.to[0] ? fault.to : "all", fsbml_fault_name(kind), fault.why);
+}

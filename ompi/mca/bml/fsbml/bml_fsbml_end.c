@@ -1,0 +1,178 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* What this end of a path sees of it, where the system tells: the interface, who answers to the other's address, and how the
+ * connections between the two addresses are. Read only once something is wrong. Linux has it in files; elsewhere, and for
+ * networks that are no interfaces, there is nothing to see, and a fault is told without its cause. */
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "bml_fsbml.h"
+
+/* Frames that had come in on each rail's interface when the job began. */
+static uint64_t frames_before[FSBML_MAX_RAILS];
+static uint32_t mtu_of[FSBML_MAX_RAILS];
+
+static void interface_of(uint32_t rail, char *name, size_t len)
+{
+    const char *whole = mca_bml_fsbml.rail[rail].name; /* btl_tcp_links: "eth0:1" */
+    snprintf(name, len, "%.*s", (int) strcspn(whole, ":"), whole);
+}
+
+static bool is_interface(uint32_t rail)
+{
+    return 0 == strncmp(mca_bml_fsbml.rail[rail].key, "tcp:", 4);
+}
+
+/* First line of a file of an interface; "" if there is none. */
+static void attribute(const char *interface, const char *file, char *line, size_t len)
+{
+    char path[256];
+    line[0] = '\0';
+    snprintf(path, sizeof(path), "/sys/class/net/%s/%s", interface, file);
+    FILE *f = fopen(path, "r");
+    if (NULL != f) {
+        if (NULL == fgets(line, (int) len, f)) {
+            line[0] = '\0';
+        }
+        fclose(f);
+    }
+}
+
+static uint64_t number(const char *interface, const char *file, uint64_t otherwise)
+{
+    char line[64];
+    uint64_t value;
+    attribute(interface, file, line, sizeof(line));
+    return 1 == sscanf(line, "%" SCNu64, &value) && '-' != line[0] ? value : otherwise;
+}
+
+static bool device_of(const char *text, uint8_t device[6])
+{
+    unsigned b[6];
+    if (6 != sscanf(text, "%x:%x:%x:%x:%x:%x", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5])) {
+        return false;
+    }
+    for (int i = 0; i < 6; ++i) {
+        device[i] = (uint8_t) b[i];
+    }
+    return true;
+}
+
+void fsbml_end_begin(void)
+{
+    for (uint32_t r = 0; r < mca_bml_fsbml.n_rails; ++r) {
+        char interface[FSBML_NAME_MAX];
+        interface_of(r, interface, sizeof(interface));
+        const bool has = is_interface(r);
+        frames_before[r] = has ? number(interface, "statistics/rx_packets", UINT64_MAX) : UINT64_MAX;
+        mtu_of[r] = has ? (uint32_t) number(interface, "mtu", 0) : 0;
+    }
+}
+
+size_t fsbml_end_frame(uint32_t rail)
+{
+    const mca_btl_base_module_t *btl = mca_bml_fsbml.rail[rail].btl;
+    const size_t most = btl->btl_eager_limit < btl->btl_max_send_size ? btl->btl_eager_limit : btl->btl_max_send_size;
+    return mtu_of[rail] < most ? mtu_of[rail] : most;
+}
+
+static void look_at_address(const char *interface, fsbml_end_t *end)
+{
+    struct ifaddrs *all;
+    if (0 != getifaddrs(&all)) {
+        return;
+    }
+    for (const struct ifaddrs *a = all; NULL != a && '\0' == end->address[0]; a = a->ifa_next) {
+        if (0 == strcmp(a->ifa_name, interface) && NULL != a->ifa_addr && AF_INET == a->ifa_addr->sa_family) {
+            (void) inet_ntop(AF_INET, &((const struct sockaddr_in *) a->ifa_addr)->sin_addr, end->address,
+                             sizeof(end->address));
+        }
+    }
+    freeifaddrs(all);
+}
+
+/* The drivers of links without hardware make up a speed: 10 or 10,000 Mbit/s. */
+static bool is_made_up(const char *interface, uint32_t speed)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "/sys/class/net/%s/device", interface);
+    return (10 == speed || 10000 == speed) && 0 != access(path, F_OK);
+}
+
+static void look_at_neighbour(const char *interface, const char *other, fsbml_end_t *end)
+{
+    FILE *f = fopen("/proc/net/arp", "r");
+    char line[256], address[64], device[64], on[64];
+    unsigned flags;
+    while (NULL != f && NULL != fgets(line, sizeof(line), f)) {
+        if (4 == sscanf(line, "%63s %*x %x %63s %*s %63s", address, &flags, device, on) && 0 == strcmp(address, other)
+            && 0 == strcmp(on, interface)) {
+            end->seen |= 0 != (flags & 2) && device_of(device, end->neighbour) ? FSBML_END_RESOLVED
+                                                                               : FSBML_END_UNRESOLVED;
+        }
+    }
+    if (NULL != f) {
+        fclose(f);
+    }
+}
+
+static void look_at_connections(const char *other, fsbml_end_t *end)
+{
+    enum { ESTABLISHED = 1, SYN_RECV = 3 };
+    struct in_addr mine, its;
+    if (1 != inet_pton(AF_INET, end->address, &mine) || 1 != inet_pton(AF_INET, other, &its)) {
+        return;
+    }
+    FILE *f = fopen("/proc/net/tcp", "r");
+    char line[256];
+    uint32_t local, remote;
+    unsigned state, unsent, again;
+    while (NULL != f && NULL != fgets(line, sizeof(line), f)) {
+        if (5 != sscanf(line, " %*d: %8" SCNx32 ":%*x %8" SCNx32 ":%*x %x %x:%*x %*x:%*x %x", &local, &remote, &state,
+                        &unsent, &again)
+            || local != mine.s_addr || remote != its.s_addr) {
+            continue;
+        }
+        if (ESTABLISHED == state) {
+            end->seen |= FSBML_END_CONNECTED | (unsent > 0 && again > 0 ? FSBML_END_STUCK : 0);
+        } else if (SYN_RECV == state) { /* since a good part of the time-out: it would take a moment else */
+            end->seen |= FSBML_END_HALF_OPEN;
+        }
+    }
+    if (NULL != f) {
+        fclose(f);
+    }
+}
+
+void fsbml_end_look(uint32_t rail, const char *other, fsbml_end_t *end)
+{
+    char interface[FSBML_NAME_MAX], line[64];
+    memset(end, 0, sizeof(*end));
+    snprintf(end->node, sizeof(end->node), "%s", fsbml_node_name());
+    end->seen = FSBML_END_HAS;
+    if (!is_interface(rail)) {
+        return;
+    }
+    interface_of(rail, interface, sizeof(interface));
+    snprintf(end->network, sizeof(end->network), "%s", mca_bml_fsbml.rail[rail].key + 4);
+    look_at_address(interface, end);
+    attribute(interface, "address", line, sizeof(line));
+    (void) device_of(line, end->device);
+    end->mtu = (uint32_t) number(interface, "mtu", 0);
+    end->speed_mbit = (uint32_t) number(interface, "speed", 0);
+    end->seen |= is_made_up(interface, end->speed_mbit) ? 0 : FSBML_END_HARDWARE;
+    end->seen |= 0 == number(interface, "carrier", 1) ? FSBML_END_NO_CARRIER : 0;
+    end->seen |= frames_before[rail] == number(interface, "statistics/rx_packets", 0) ? FSBML_END_QUIET : 0;
+    if (NULL != other && '\0' != other[0] && 0 != strcmp(other, end->address)) {
+        look_at_neighbour(interface, other, end);
+        look_at_connections(other, end);
+    }
+}
