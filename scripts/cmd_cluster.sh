@@ -48,6 +48,11 @@ run     runs mpirun on node0 with the host list, launch agent, networks and comp
 set     changes the link of one node to one rail, at once, also while a job runs. WORD is rate=, delay=, jitter=, loss=,
         queue=, down (the cable is out) or up; rails that the kernel shapes take rate=, down and up. A way leads over the
         links of both nodes, so each counts half: from a node with delay=2ms to one with delay=0us it takes 1 ms.
+        Rails that the kernel shapes also take faults, which stay until `up` (address= until the next one):
+        dead              no frame passes, though the cable is in
+        deaf              no frame gets to the node; what it sends passes
+        mtu=BYTES         larger frames vanish at the switch's port
+        address=IP/BITS   the node has this address on the rail in place of its own
         --node I          0 is node0
         --rail R          0 is rail0
 status  prints the nodes, and the rails with subnet and rate
@@ -160,7 +165,7 @@ cluster_set() {
                 shift
                 ;;
             -*) die "cluster set: unknown option '$1'." ;;
-            up | down) words+=("$1") ;;
+            up | down | dead | deaf | mtu=* | address=*) words+=("$1") ;;
             rate=* | delay=* | jitter=* | loss=* | queue=*) words+=("$1") ;;
             *) die "cluster set: '$1' is none of rate=, delay=, jitter=, loss=, queue=, down and up." ;;
         esac
@@ -180,6 +185,9 @@ cluster_set() {
     [ "$node" -lt "$(node_count "$state")" ] || die "cluster '$name' has no node $node."
     rail_has "$spec" "$node" || die "node $node does not have rail $rail (nodes=$(rail_value "$spec" nodes))."
     if [ -f "$state/link.pid" ]; then
+        case " ${words[*]}" in
+            *' dead'* | *' deaf'* | *' mtu='* | *' address='*) die "cluster set: dead, deaf, mtu= and address= are for rails that the kernel shapes." ;;
+        esac
         emulator_runs "$state" || die "the link emulator of cluster '$name' has ended; take the cluster down and up again."
         emulator_tell "$state" set "n${node}r$rail" "${words[@]}" || die "cluster set: nothing is changed."
     else

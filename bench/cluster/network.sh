@@ -121,6 +121,29 @@ plain_tcp() {
     return 1
 }
 
+# plain_fault NODE_NAMESPACE NET_NAMESPACE NODE RAIL WORD: at the bridge's port, so that the node's own interface looks as ever.
+plain_fault() {
+    local there=$1 net=$2 port=n${3}r$4 rail=rail$4 word=$5 device
+    case "$word" in
+        dead) ip -n "$net" link set "$port" nomaster ;;
+        deaf)
+            # The switch learns nothing on this port, forgets what it has learnt, and sends nothing there that it does not know.
+            bridge -n "$net" link set dev "$port" learning off flood off mcast_flood off bcast_flood off || return 1
+            for device in $(bridge -n "$net" fdb show brport "$port" | awk '!/permanent/ { print $1 }'); do
+                bridge -n "$net" fdb del "$device" dev "$port" master || return 1
+            done
+            ;;
+        mtu=*) ip -n "$net" link set "$port" mtu "${word#mtu=}" ;;
+        address=*) ip -n "$there" address flush dev "$rail" && ip -n "$there" address add "${word#address=}" dev "$rail" ;;
+    esac
+}
+
+# plain_up NET_NAMESPACE NODE RAIL: the bridge's port as it was made.
+plain_up() {
+    ip -n "$1" link set "n${2}r$3" master "rail$3" mtu 1500 up &&
+        bridge -n "$1" link set dev "n${2}r$3" learning on flood on mcast_flood on bcast_flood on
+}
+
 # plain_set NODE_NAMESPACE NET_NAMESPACE NODE RAIL WORD...: changes a link that the kernel shapes, both ways; dies on words that
 # it does not know, with nothing changed.
 plain_set() {
@@ -128,20 +151,31 @@ plain_set() {
     shift 4
     for word in "$@"; do
         case "$word" in
-            up | down) ;;
+            up | down | dead | deaf) ;;
             rate=*) check_rate "cluster set: $word" "${word#rate=}" ;;
-            *) die "cluster set: $word: the rails of this cluster are shaped by the kernel, which knows rate, down and up; for more bring it up with such as --rail rate=20mbit,delay=0us." ;;
+            mtu=*)
+                if ! [[ ${word#mtu=} =~ ^[0-9]{2,5}$ ]] || [ "${word#mtu=}" -lt 68 ] || [ "${word#mtu=}" -gt 65535 ]; then
+                    die "cluster set: $word: give bytes from 68 to 65535, such as mtu=1400."
+                fi
+                ;;
+            address=*)
+                [[ ${word#address=} =~ ^([0-9]{1,3}\.){3}[0-9]{1,3}/[0-9]{1,2}$ ]] ||
+                    die "cluster set: $word: give an address with its network, such as address=10.72.1.2/24."
+                ;;
+            *) die "cluster set: $word: the rails of this cluster are shaped by the kernel, which knows rate, down and up, and the faults dead, deaf, mtu and address; for more bring it up with such as --rail rate=20mbit,delay=0us." ;;
         esac
     done
     for word in "$@"; do
         case "$word" in
             # At the bridge's port: the node's own interface keeps its addresses and routes, as if only the cable were out.
-            up | down) ip -n "$net" link set "n${node}r$rail" "$word" || die "cluster set: could not set the link $word." ;;
+            down) ip -n "$net" link set "n${node}r$rail" down || die "cluster set: could not set the link down." ;;
+            up) plain_up "$net" "$node" "$rail" || die "cluster set: could not set the link up." ;;
             rate=*)
                 { tc -n "$there" qdisc change dev "rail$rail" root tbf rate "${word#rate=}" burst "$FSBML_BURST" limit "$FSBML_QUEUE" &&
                     tc -n "$net" qdisc change dev "n${node}r$rail" root tbf rate "${word#rate=}" burst "$FSBML_BURST" limit "$FSBML_QUEUE"; } ||
                     die "cluster set: could not change the rate."
                 ;;
+            *) plain_fault "$there" "$net" "$node" "$rail" "$word" || die "cluster set: could not do '$word'." ;;
         esac
     done
 }
