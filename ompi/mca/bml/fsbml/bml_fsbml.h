@@ -144,6 +144,9 @@ struct mca_bml_fsbml_group_t {
     size_t get_limit;
 };
 
+/** Where questions on a path have come to: where they should, back to who asked, or to another rank. */
+enum { FSBML_ASTRAY_NOT = 0, FSBML_ASTRAY_BACK = 1, FSBML_ASTRAY_RANK = 2 };
+
 /** A path's bit in an endpoint's masks is that of its rail: the one that its bytes take, and that is charged. With tcp of
  * 4.1 this is not always the one whose BTL makes its descriptors (bml_fsbml_pairing.c). */
 typedef struct mca_bml_fsbml_path_t {
@@ -156,8 +159,9 @@ typedef struct mca_bml_fsbml_path_t {
     _Atomic bool removed;         /**< by del_btl: an answer does not bring it back */
     uint32_t round;               /**< of questions: what was asked before the path was removed proves nothing */
     _Atomic bool heard;           /**< the peer has asked on it */
-    _Atomic uint32_t astray;      /**< one more than the rank that got what was asked here, 0: nobody wrong did */
+    _Atomic uint32_t astray;      /**< who got what was asked here: FSBML_ASTRAY_*, or that and a rank */
     bool looked, judged;          /**< the peer was asked why the path does not work; the cause is known */
+    uint32_t speed_mbit;          /**< of the peer's interface as its device says; known once it was asked what it sees, 0: not */
     uint32_t kind;                /**< of its fault (fsbml_fault_kind_t) */
     char why[FSBML_REASON_MAX];   /**< it was closed, or left out */
 } mca_bml_fsbml_path_t;

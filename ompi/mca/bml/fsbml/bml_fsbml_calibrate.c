@@ -182,7 +182,11 @@ static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n
     bool good = FSBML_RECALL_PINNED == recall
                 || (FSBML_RECALL_GUESS == recall && fsbml_confirm_recalled(run.partner, table, rail, n));
     const bool measures = !good;
+    double before[FSBML_MAX_RAILS] = {0};
 
+    for (size_t i = 0; FSBML_RECALL_GUESS == recall && i < n; ++i) {
+        before[i] = table->rail[i].fit.valid ? 1e9 / table->rail[i].fit.params.G_ns_per_byte : 0;
+    }
     for (uint64_t attempt = 1; attempt <= 3 && !good; ++attempt) {
         failed = measure(table, rail, n, mca_bml_fsbml_params.calib.seed + attempt - 1, failed);
         good = fsbml_confirm_measured(run.partner, table, rail, n, failed);
@@ -191,6 +195,9 @@ static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n
         const uint64_t start = fsbml_now_ns();
         fsbml_together(run.partner, table, rail, n, failed);
         table->duration_ns += fsbml_now_ns() - start;
+    }
+    if (good && measures) {
+        fsbml_diagnose_speeds(run.partner, table, rail, n, before);
     }
     /* Parameters that do not hold are worse than none: without any, each peer has one rail. */
     for (size_t i = 0; !good && i < n; ++i) {

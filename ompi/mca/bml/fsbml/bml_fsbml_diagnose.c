@@ -19,15 +19,18 @@ static void look(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const
     fsbml_end_look(path->rail, other, end);
     const uint32_t astray = atomic_load(&path->astray);
     end->seen |= atomic_load(&path->heard) ? FSBML_END_HEARD : 0;
-    if (0 != astray) {
-        end->seen |= FSBML_END_ASTRAY;
-        const ompi_process_name_t who = {.jobid = ep->proc->super.proc_name.jobid, .vpid = astray - 1};
-        fsbml_hello_node(&who, end->name);
-        if (OPAL_EQUAL == opal_compare_proc(who, *OMPI_PROC_MY_NAME)) {
-            snprintf(end->name, sizeof(end->name), "itself");
-        } else if ('\0' == end->name[0]) {
-            snprintf(end->name, sizeof(end->name), "another process");
-        }
+    if (FSBML_ASTRAY_NOT == astray) {
+        return;
+    }
+    end->seen |= FSBML_END_ASTRAY;
+    if (FSBML_ASTRAY_BACK == astray) {
+        snprintf(end->name, sizeof(end->name), "itself");
+        return;
+    }
+    const ompi_process_name_t who = {.jobid = ep->proc->super.proc_name.jobid, .vpid = astray - FSBML_ASTRAY_RANK};
+    fsbml_hello_node(&who, end->name);
+    if ('\0' == end->name[0]) {
+        snprintf(end->name, sizeof(end->name), "another process");
     }
 }
 
@@ -71,6 +74,7 @@ static void judge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, cons
         path->kind = (uint32_t) kind;
         memcpy(path->why, why, sizeof(path->why));
     }
+    path->speed_mbit = NULL != there && 0 != (there->seen & FSBML_END_HARDWARE) ? there->speed_mbit : 0;
     path->judged = true;
     opal_mutex_unlock(&ep->lock);
     free(elsewhere);
@@ -121,6 +125,27 @@ void fsbml_diagnose_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pac
     }
 }
 
+/* A question came to `who`, and not to the peer that it names. */
+void fsbml_diagnose_astray(const mca_btl_base_module_t *btl, const fsbml_packet_t *packet,
+                           const ompi_process_name_t *who)
+{
+    const bool back = OPAL_EQUAL == opal_compare_proc(*who, *OMPI_PROC_MY_NAME);
+    const ompi_process_name_t asked = {.jobid = packet->bytes, .vpid = packet->count - 1};
+    ompi_proc_t *proc = 0 != packet->count ? (ompi_proc_t *) ompi_proc_for_name(asked) : NULL;
+    mca_bml_fsbml_endpoint_t *ep = NULL != proc ? fsbml_endpoint_of_proc(proc) : NULL;
+    for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
+        if (ep->path[i].super.btl == btl) {
+            atomic_store(&ep->path[i].astray, back ? FSBML_ASTRAY_BACK : who->vpid + FSBML_ASTRAY_RANK);
+        }
+    }
+}
+
+bool fsbml_diagnose_is_mine(const fsbml_packet_t *packet)
+{
+    return 0 == packet->count
+           || (OMPI_PROC_MY_NAME->vpid + 1 == packet->count && OMPI_PROC_MY_NAME->jobid == packet->bytes);
+}
+
 void fsbml_diagnose_begin(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
     const uint32_t live = atomic_load(&ep->live) & ~fsbml_bit(path->rail);
@@ -161,6 +186,32 @@ uint32_t fsbml_diagnose_now(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
     fsbml_diagnose_end(ep, path);
     memcpy(why, path->why, sizeof(path->why));
     return path->kind;
+}
+
+void fsbml_diagnose_speeds(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail, size_t n,
+                           const double before[])
+{
+    for (size_t i = 0; i < n; ++i) {
+        const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
+        mca_bml_fsbml_path_t *path = fsbml_path(ep, rail[i]);
+        const fsbml_fit_t alone = fsbml_fit_alone(&table->rail[i].fit); /* what others take from it is no fault of its own */
+        const double measured = alone.valid ? 1e9 / alone.params.G_ns_per_byte : 0;
+        char why[FSBML_REASON_MAX] = "";
+        fsbml_end_t here, there = {.seen = FSBML_END_HAS | FSBML_END_HARDWARE};
+        fsbml_end_look(rail[i], NULL, &here);
+        there.speed_mbit = here.speed_mbit;
+        if (FSBML_FAULT_SLOW != fsbml_diagnose_speed(&here, &there, measured, before[i], why)) {
+            continue; /* whatever the other end's speed is: nobody is asked */
+        }
+        (void) fsbml_diagnose_now(ep, path, why);
+        there.speed_mbit = path->speed_mbit;
+        if (FSBML_FAULT_SLOW == fsbml_diagnose_speed(&here, &there, measured, before[i], why)) {
+            char *peer = fsbml_proc_host(ep->proc);
+            opal_show_help(FSBML_HELP, "rail is slow", true, r->name, r->key, fsbml_node_name(), peer, why);
+            fsbml_diagnose_note(rail[i], peer, FSBML_FAULT_SLOW, why);
+            free(peer);
+        }
+    }
 }
 
 void fsbml_diagnose_note(uint32_t rail, const char *to, uint32_t kind, const char *why)

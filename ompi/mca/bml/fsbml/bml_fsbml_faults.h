@@ -43,8 +43,16 @@ void fsbml_diagnose_begin(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
 void fsbml_diagnose_end(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 /** Both, and waits for up to the probes' time-out: for the measurement. Returns the kind; why[] is what is known, then why. */
 uint32_t fsbml_diagnose_now(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, char why[FSBML_REASON_MAX]);
+/** Tells of rails that were measured far slower than they should be; before[]: bytes a second by an earlier job, 0: unknown. */
+void fsbml_diagnose_speeds(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail, size_t n,
+                           const double before[]);
 /** LOOK or SEEN came in. */
 void fsbml_diagnose_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len);
+/** Whether a question was meant for this process. */
+bool fsbml_diagnose_is_mine(const fsbml_packet_t *packet);
+/** A question of this process, as it was or as its answer repeats it, came to `who`, and not to the peer that it names. */
+void fsbml_diagnose_astray(const mca_btl_base_module_t *btl, const fsbml_packet_t *packet,
+                           const ompi_process_name_t *who);
 /** Notes a fault of one of this process' rails, and says so to who wants lines; `to` is the other node, "": all. */
 void fsbml_diagnose_note(uint32_t rail, const char *to, uint32_t kind, const char *why);
 

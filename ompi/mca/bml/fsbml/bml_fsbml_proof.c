@@ -189,30 +189,11 @@ void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_bas
     }
 }
 
-/* A question came to `who`, and not to the peer that it names. */
-static void went_astray(const mca_btl_base_module_t *btl, const fsbml_packet_t *packet, uint32_t who)
-{
-    const ompi_process_name_t asked = {.jobid = packet->bytes, .vpid = packet->count - 1};
-    ompi_proc_t *proc = 0 != packet->count ? (ompi_proc_t *) ompi_proc_for_name(asked) : NULL;
-    mca_bml_fsbml_endpoint_t *ep = NULL != proc ? fsbml_endpoint_of_proc(proc) : NULL;
-    for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
-        if (ep->path[i].super.btl == btl) {
-            atomic_store(&ep->path[i].astray, who + 1);
-        }
-    }
-}
-
-static bool is_for_me(const fsbml_packet_t *packet)
-{
-    return 0 == packet->count
-           || (OMPI_PROC_MY_NAME->vpid + 1 == packet->count && OMPI_PROC_MY_NAME->jobid == packet->bytes);
-}
-
 void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
 {
-    const bool mine = is_for_me(packet);
+    const bool mine = fsbml_diagnose_is_mine(packet);
     if (!mine && OPAL_EQUAL == opal_compare_proc(packet->from, *OMPI_PROC_MY_NAME)) {
-        went_astray(btl, packet, OMPI_PROC_MY_NAME->vpid); /* it came back to who asked */
+        fsbml_diagnose_astray(btl, packet, &packet->from); /* it came back to who asked */
         return;
     }
     ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(packet->from);
@@ -252,7 +233,7 @@ void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *pack
         return;
     }
     if (packet->flags & FSBML_PACKET_ASTRAY) {
-        went_astray(btl, packet, packet->from.vpid);
+        fsbml_diagnose_astray(btl, packet, &packet->from);
         return;
     }
     ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(packet->from);
