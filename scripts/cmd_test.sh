@@ -112,6 +112,7 @@ test_mpi() {
     "$FSBML_TOP/tests/mpi/uneven.sh"
     "$FSBML_TOP/tests/mpi/classes.sh"
     "$FSBML_TOP/tests/mpi/cache.sh"
+    "$FSBML_TOP/tests/mpi/faults.sh"
     "$FSBML_TOP/tests/mpi/calibrate.sh"
     "$FSBML_TOP/tests/mpi/record.sh"
     "$FSBML_TOP/tests/mpi/display.sh"
@@ -143,6 +144,7 @@ test_ref-mpi() {
     "$FSBML_TOP/tests/mpi/uneven.sh" --reference
     "$FSBML_TOP/tests/mpi/classes.sh" --reference
     "$FSBML_TOP/tests/mpi/cache.sh" --reference
+    "$FSBML_TOP/tests/mpi/faults.sh" --reference
     "$FSBML_TOP/tests/mpi/calibrate.sh" --reference
     "$FSBML_TOP/tests/mpi/record.sh" --reference
     "$FSBML_TOP/tests/mpi/display.sh" --reference

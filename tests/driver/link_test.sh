@@ -83,9 +83,12 @@ links_change_in_use() {
     ok "over a link that is down nothing comes" equal "$(exchange 5 rail0 --sizes 16)" ""
     ok "... because it was cut" test "$(counter n1r0 in cut)" -gt 0
     fsbml cluster set --name "$name" --node 1 --rail 0 up loss=20%
+    ok "an emulated link takes no faults" refuses "rails that the kernel shapes" cluster set --name "$name" --node 1 --rail 0 deaf
     ok "up again, with loss, all arrives" at_least "$(exchange 60 rail0 --sizes 1024 --max-samples 20)" 1000
     ok "... although frames were lost" test "$(($(counter n1r0 in lost) + $(counter n1r0 out lost)))" -gt 0
 }
+
+carrier() { ip -n "fsbml-$name-node1" -o link show rail1 | grep -c LOWER_UP; }
 
 kernel_rails_change_too() {
     fsbml cluster up --replace --name "$name" --nodes 3 --rail rate=100mbit --rail rate=20mbit,nodes=0-1 2>/dev/null
@@ -96,6 +99,18 @@ kernel_rails_change_too() {
     ok "... and takes it down" equal "$(exchange 5 rail1 --sizes 16)" ""
     fsbml cluster set --name "$name" --node 1 --rail 1 up
     ok "... and up" at_least "$(exchange 60 rail1 --sizes 16)" 1
+    fsbml cluster set --name "$name" --node 1 --rail 1 dead
+    ok "... and dead, with the cable in" equal "$(exchange 5 rail1 --sizes 16)$(carrier)" "1"
+    fsbml cluster set --name "$name" --node 1 --rail 1 up deaf
+    ok "... and deaf" equal "$(exchange 5 rail1 --sizes 16)$(carrier)" "1"
+    fsbml cluster set --name "$name" --node 1 --rail 1 up mtu=1000
+    ok "large frames vanish in it" equal "$(exchange 5 rail1 --sizes 8192)" ""
+    fsbml cluster set --name "$name" --node 1 --rail 1 up address=10.72.1.2/24
+    ok "a node has another address" equal "$(ip -n "fsbml-$name-node1" -o -4 address show rail1 | awk '{ print $4 }')" 10.72.1.2/24
+    fsbml cluster set --name "$name" --node 1 --rail 1 address=10.71.1.2/24
+    ok "all is well again" at_least "$(exchange 60 rail1 --sizes 8192)" 1
+    ok "an address that is none" refuses "such as address=" cluster set --name "$name" --node 1 --rail 1 address=rail1
+    ok "an MTU that is none" refuses "from 68 to 65535" cluster set --name "$name" --node 1 --rail 1 mtu=9
     ok "a node without the rail has nothing to set" refuses "node 2 does not have rail 1" cluster set --name "$name" --node 2 --rail 1 up
     ok "a rail that is not there" refuses "has no rail 7" cluster set --name "$name" --node 1 --rail 7 up
     ok "a node that is not there" refuses "has no node 9" cluster set --name "$name" --node 9 --rail 0 up
