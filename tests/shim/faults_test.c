@@ -211,6 +211,25 @@ static void this_process_says_what_it_sees(void)
     leave();
 }
 
+/* A rail that failed under the other's measurement is not used from here either, if there is another one. */
+static void what_the_peer_gave_up_is_not_used(void)
+{
+    fsbml_end_t seen;
+    (void) one_silent();
+    (void) fake_answer(&fake[1], true);
+    CHECK(3 == ep->live);
+    const fsbml_end_t there = end_there(0);
+    deliver(FSBML_PACKET_LOOK, &there);
+    CHECK(FSBML_PACKET_SEEN == taken(0, &seen) && 3 == ep->live); /* asked, no more */
+    deliver(FSBML_PACKET_LOOK | FSBML_PACKET_GIVEN_UP << 8, &there);
+    CHECK(FSBML_PACKET_SEEN == taken(0, &seen) && 1 == ep->live && 1 == ep->possible);
+    fsbml_path_open(ep, &ep->path[1]);
+    fsbml_endpoint_remove_path(ep, 0);
+    deliver(FSBML_PACKET_LOOK | FSBML_PACKET_GIVEN_UP << 8, &there);
+    CHECK(FSBML_PACKET_SEEN == taken(0, &seen) && 2 == ep->live); /* the last one stays */
+    leave();
+}
+
 /* A question comes back to who asked. Nobody answers, and the reason is told. */
 static void a_question_comes_back(void)
 {
@@ -330,6 +349,7 @@ int main(void)
         the_peer_says_what_it_sees,
         without_its_word_the_reason_is_what_was_seen,
         this_process_says_what_it_sees,
+        what_the_peer_gave_up_is_not_used,
         a_question_comes_back,
         a_question_goes_astray,
         a_question_for_somebody_else_is_no_proof,

@@ -144,6 +144,15 @@ TEST(Diagnosis, SmallFramesAlone)
               diagnose(end_of(1, stuck), large).why);
 }
 
+// Where large frames have passed before, it is no black hole.
+TEST(Diagnosis, ARailFallsSilent)
+{
+    const std::uint32_t stuck = FSBML_END_CONNECTED | FSBML_END_STUCK | FSBML_END_PROVED;
+    const Found f = diagnose(end_of(1, stuck), end_of(2, FSBML_END_CONNECTED | FSBML_END_PROVED));
+    EXPECT_EQ(FSBML_FAULT_CUT, f.kind);
+    EXPECT_EQ("it worked at first; then what node1 sends is not acknowledged any more", f.why);
+}
+
 TEST(Diagnosis, OneAddressTwice)
 {
     fsbml_end_t there = end_of(2);

@@ -63,6 +63,7 @@ enum {
 enum {
     FSBML_PACKET_BRIEF = 1,  /**< flag of PRTT: the answer is to be as small as can be */
     FSBML_PACKET_TIMED = 2,  /**< flag of ASK, and of its ANSWER: for how far the peer is, not whether it is there */
+    FSBML_PACKET_GIVEN_UP = 8, /**< flag of LOOK: the path worked, was measured, and is not used any more from here */
     FSBML_PACKET_ASTRAY = 4, /**< flag of ANSWER: the question was for somebody else */
 };
 
@@ -158,7 +159,7 @@ typedef struct mca_bml_fsbml_path_t {
     _Atomic uint64_t closed_ns;   /**< when it died, 0: it has not */
     _Atomic bool removed;         /**< by del_btl: an answer does not bring it back */
     uint32_t round;               /**< of questions: what was asked before the path was removed proves nothing */
-    _Atomic bool heard;           /**< the peer has asked on it */
+    _Atomic bool heard, proved;   /**< the peer has asked on it; or answered, at some time */
     _Atomic uint32_t astray;      /**< who got what was asked here: FSBML_ASTRAY_*, or that and a rank */
     bool looked, judged;          /**< the peer was asked why the path does not work; the cause is known */
     uint32_t speed_mbit;          /**< of the peer's interface as its device says; known once it was asked what it sees, 0: not */

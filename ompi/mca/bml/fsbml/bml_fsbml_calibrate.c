@@ -92,13 +92,18 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
 static void give_up(fsbml_table_t *table, const uint32_t *rail, size_t i, const fsbml_probe_t *probe, uint64_t timeout)
 {
     const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
-    char *why = table->rail[i].fit.reason, detail[FSBML_NAME_DETAIL], node[FSBML_NAME_MAX];
-    snprintf(why, sizeof(table->rail[i].fit.reason), "a probe of %u x %u bytes was not answered within %.0f ms",
-             probe->packets, probe->bytes, (double) timeout / 1e6);
+    char *reason = table->rail[i].fit.reason, node[FSBML_NAME_MAX], why[FSBML_REASON_MAX], detail[FSBML_NAME_DETAIL];
+    const int said = snprintf(reason, FSBML_REASON_MAX, "a probe of %u x %u bytes was not answered within %.0f ms",
+                              probe->packets, probe->bytes, (double) timeout / 1e6);
     fsbml_endpoint_remove_path(run.partner, rail[i]);
+    memcpy(why, reason, sizeof(why));
+    const uint32_t kind = fsbml_diagnose_now(run.partner, fsbml_path(run.partner, rail[i]), why);
+    if (0 != strcmp(why, reason)) { /* the cause is known */
+        snprintf(reason + said, (size_t) (FSBML_REASON_MAX - said), ": %s", why);
+    }
     fsbml_hello_node(&run.partner->proc->super.proc_name, node);
-    fsbml_diagnose_note(rail[i], node, fsbml_diagnose_now(run.partner, fsbml_path(run.partner, rail[i]), why), why);
-    opal_show_help(FSBML_HELP, "rail not measured", true, r->name, fsbml_name_detail(r, detail), fsbml_node_name(), why);
+    fsbml_diagnose_note(rail[i], node, kind, why);
+    opal_show_help(FSBML_HELP, "rail not measured", true, r->name, fsbml_name_detail(r, detail), fsbml_node_name(), reason);
 }
 
 /* Measures the partner's live paths; rail[] says which. Returns those of them (bits) that have failed, now or before. */

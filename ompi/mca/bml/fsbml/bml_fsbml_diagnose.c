@@ -19,6 +19,7 @@ static void look(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const
     fsbml_end_look(path->rail, other, end);
     const uint32_t astray = atomic_load(&path->astray);
     end->seen |= atomic_load(&path->heard) ? FSBML_END_HEARD : 0;
+    end->seen |= atomic_load(&path->proved) ? FSBML_END_PROVED : 0;
     if (FSBML_ASTRAY_NOT == astray) {
         return;
     }
@@ -80,12 +81,13 @@ static void judge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, cons
     free(elsewhere);
 }
 
-static void send_end(const mca_bml_base_btl_t *entry, uint8_t type, uint32_t digest, const fsbml_end_t *end)
+static void send_end(const mca_bml_base_btl_t *entry, uint8_t type, uint8_t flags, uint32_t digest, const fsbml_end_t *end)
 {
     const size_t most = fsbml_end_packed_max();
     void *record = malloc(most);
     const long len = NULL != record ? fsbml_end_pack(end, record, most) : -1;
-    const fsbml_packet_t packet = {.type = type, .from = *OMPI_PROC_MY_NAME, .count = digest, .bytes = (uint32_t) len};
+    const fsbml_packet_t packet
+        = {.type = type, .flags = flags, .from = *OMPI_PROC_MY_NAME, .count = digest, .bytes = (uint32_t) len};
     if (len > 0) {
         (void) fsbml_packet_send(entry, &packet, record, (size_t) len, 0); /* not sent: this end decides by itself */
     }
@@ -121,7 +123,11 @@ void fsbml_diagnose_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pac
     fsbml_end_t mine;
     look(ep, path, its.address, &mine);
     if (NULL != entry) {
-        send_end(entry, FSBML_PACKET_SEEN, packet->count, &mine);
+        send_end(entry, FSBML_PACKET_SEEN, 0, packet->count, &mine);
+    }
+    /* The peer has measured on it, and got no answer: without a table that says so, this end would go on with it. */
+    if (0 != (packet->flags & FSBML_PACKET_GIVEN_UP) && 0 != (atomic_load(&ep->live) & ~fsbml_bit(path->rail))) {
+        fsbml_endpoint_remove_path(ep, path->rail);
     }
 }
 
@@ -149,6 +155,7 @@ bool fsbml_diagnose_is_mine(const fsbml_packet_t *packet)
 void fsbml_diagnose_begin(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
     const uint32_t live = atomic_load(&ep->live) & ~fsbml_bit(path->rail);
+    const bool given_up = 0 == (atomic_load(&ep->possible) & fsbml_bit(path->rail)) && !fsbml_path_closed(path);
     fsbml_end_t *end = malloc(sizeof(*end));
     if (path->looked || NULL == end) {
         /* asked already */
@@ -159,7 +166,7 @@ void fsbml_diagnose_begin(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
         path->looked = true;
         look(ep, path, NULL, end);
         send_end(&fsbml_path(ep, (uint32_t) __builtin_ctz(live))->super, FSBML_PACKET_LOOK,
-                 mca_bml_fsbml.rail[path->rail].key_digest, end);
+                 given_up ? FSBML_PACKET_GIVEN_UP : 0, mca_bml_fsbml.rail[path->rail].key_digest, end);
     }
     free(end);
 }

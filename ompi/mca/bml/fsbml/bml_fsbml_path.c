@@ -20,6 +20,7 @@ void fsbml_path_open(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
     if (opens) {
         path->reported = false;
         path->closed_ns = 0;
+        atomic_store(&path->proved, true);
         ep->first_live_ns = 0 == live ? fsbml_now_ns() : ep->first_live_ns;
         atomic_fetch_or(&ep->possible, bit);
         atomic_fetch_or(&ep->live, bit);

@@ -86,10 +86,16 @@ bool leads_elsewhere(const fsbml_end_t &end, const fsbml_end_t &other, Diagnosis
     return true;
 }
 
-bool is_black_hole(const fsbml_end_t &end, const fsbml_end_t *other, Diagnosis &found)
+// What one end has sent is not acknowledged: large frames never were, or now nothing is any more.
+bool is_stuck(const fsbml_end_t &end, const fsbml_end_t *other, Diagnosis &found)
 {
     if (!sees(end, FSBML_END_CONNECTED) || !sees(end, FSBML_END_STUCK)) {
         return false;
+    }
+    if (sees(end, FSBML_END_PROVED)) {
+        found = {FSBML_FAULT_CUT, std::string("it worked at first; then what ") + end.node
+                                      + " sends is not acknowledged any more"};
+        return true;
     }
     std::string sizes = std::to_string(end.mtu) + " bytes, the MTU of the interface";
     if (nullptr != other && 0 != other->mtu && other->mtu != end.mtu) {
@@ -138,7 +144,7 @@ Diagnosis diagnose(const fsbml_end_t &here, const fsbml_end_t *there)
         return found;
     }
     if (nullptr == there) {
-        if (is_black_hole(here, nullptr, found)) {
+        if (is_stuck(here, nullptr, found)) {
             return found;
         }
         if (sees(here, FSBML_END_UNRESOLVED)) {
@@ -160,7 +166,7 @@ Diagnosis diagnose(const fsbml_end_t &here, const fsbml_end_t *there)
                                       + " have the same address on it, " + here.address};
     }
     if (leads_elsewhere(here, *there, found) || leads_elsewhere(*there, here, found)
-        || is_black_hole(here, there, found) || is_black_hole(*there, &here, found)) {
+        || is_stuck(here, there, found) || is_stuck(*there, &here, found)) {
         return found;
     }
     return by_frames(here, *there);

@@ -38,6 +38,7 @@ enum {
     FSBML_END_STUCK = 128,        /**< what was sent on it is not acknowledged, although it was sent again */
     FSBML_END_HALF_OPEN = 256,    /**< the other's request for a connection came in, and what it was answered did not arrive */
     FSBML_END_HARDWARE = 512,     /**< the interface's speed is that of a device, not a made-up one */
+    FSBML_END_PROVED = 2048,      /**< it has worked before: a question that filled a frame was answered */
     FSBML_END_ASTRAY = 1024,      /**< its questions came to another process, or back to itself: name[] says which */
 };
 
