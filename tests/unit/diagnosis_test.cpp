@@ -199,7 +199,7 @@ TEST(Diagnosis, FarBelowItsSpeed)
         a.speed_mbit = here;
         b.speed_mbit = there;
         char why[FSBML_REASON_MAX] = "untouched";
-        const int kind = fsbml_diagnose_speed(&a, &b, measured, before, why);
+        const int kind = fsbml_diagnose_speed(&a, &b, 1e9 / measured, before > 0 ? 1e9 / before : 0, why);
         EXPECT_EQ(FSBML_FAULT_SLOW == kind, '\0' != why[0]);
         return FSBML_FAULT_SLOW == kind ? std::string(why) : std::string();
     };

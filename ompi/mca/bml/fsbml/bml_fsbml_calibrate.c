@@ -190,7 +190,7 @@ static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n
     double before[FSBML_MAX_RAILS] = {0};
 
     for (size_t i = 0; FSBML_RECALL_GUESS == recall && i < n; ++i) {
-        before[i] = table->rail[i].fit.valid ? 1e9 / table->rail[i].fit.params.G_ns_per_byte : 0;
+        before[i] = table->rail[i].fit.valid ? table->rail[i].fit.params.G_ns_per_byte : 0;
     }
     for (uint64_t attempt = 1; attempt <= 3 && !good; ++attempt) {
         failed = measure(table, rail, n, mca_bml_fsbml_params.calib.seed + attempt - 1, failed);

@@ -202,17 +202,17 @@ void fsbml_diagnose_speeds(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *ta
         const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
         mca_bml_fsbml_path_t *path = fsbml_path(ep, rail[i]);
         const fsbml_fit_t alone = fsbml_fit_alone(&table->rail[i].fit); /* what others take from it is no fault of its own */
-        const double measured = alone.valid ? 1e9 / alone.params.G_ns_per_byte : 0;
+        const double G = alone.valid ? alone.params.G_ns_per_byte : 0;
         char why[FSBML_REASON_MAX] = "";
         fsbml_end_t here, there = {.seen = FSBML_END_HAS | FSBML_END_HARDWARE};
         fsbml_end_look(rail[i], NULL, &here);
         there.speed_mbit = here.speed_mbit;
-        if (FSBML_FAULT_SLOW != fsbml_diagnose_speed(&here, &there, measured, before[i], why)) {
+        if (FSBML_FAULT_SLOW != fsbml_diagnose_speed(&here, &there, G, before[i], why)) {
             continue; /* whatever the other end's speed is: nobody is asked */
         }
         (void) fsbml_diagnose_now(ep, path, why);
         there.speed_mbit = path->speed_mbit;
-        if (FSBML_FAULT_SLOW == fsbml_diagnose_speed(&here, &there, measured, before[i], why)) {
+        if (FSBML_FAULT_SLOW == fsbml_diagnose_speed(&here, &there, G, before[i], why)) {
             char *peer = fsbml_proc_host(ep->proc);
             opal_show_help(FSBML_HELP, "rail is slow", true, r->name, r->key, fsbml_node_name(), peer, why);
             fsbml_diagnose_note(rail[i], peer, FSBML_FAULT_SLOW, why);

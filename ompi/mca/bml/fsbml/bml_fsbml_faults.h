@@ -43,7 +43,7 @@ void fsbml_diagnose_begin(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
 void fsbml_diagnose_end(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 /** Both, and waits for up to the probes' time-out: for the measurement. Returns the kind; why[] is what is known, then why. */
 uint32_t fsbml_diagnose_now(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, char why[FSBML_REASON_MAX]);
-/** Tells of rails that were measured far slower than they should be; before[]: bytes a second by an earlier job, 0: unknown. */
+/** Tells of rails that were measured far slower than they should be; before[]: G by an earlier job, 0: unknown. */
 void fsbml_diagnose_speeds(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail, size_t n,
                            const double before[]);
 /** LOOK or SEEN came in. */

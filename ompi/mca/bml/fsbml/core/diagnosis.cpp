@@ -172,9 +172,11 @@ Diagnosis diagnose(const fsbml_end_t &here, const fsbml_end_t *there)
     return by_frames(here, *there);
 }
 
-Diagnosis diagnose_speed(const fsbml_end_t &here, const fsbml_end_t *there, double measured, double before)
+Diagnosis diagnose_speed(const fsbml_end_t &here, const fsbml_end_t *there, double G_ns, double G_before_ns)
 {
     char why[FSBML_REASON_MAX];
+    const double measured = G_ns > 0.0 ? 1e9 / G_ns : 0.0; // bytes a second
+    const double before = G_before_ns > 0.0 ? 1e9 / G_before_ns : 0.0;
     double said = sees(here, FSBML_END_HARDWARE) ? here.speed_mbit : 0.0;
     said = nullptr != there && sees(*there, FSBML_END_HARDWARE) ? std::min<double>(said, there->speed_mbit)
                                                                 : 0.0;
@@ -281,13 +283,13 @@ int fsbml_diagnose(const fsbml_end_t *here, const fsbml_end_t *there, char why[F
     return fsbml::guard([&] { return told(fsbml::diagnose(*here, there), why); });
 }
 
-int fsbml_diagnose_speed(const fsbml_end_t *here, const fsbml_end_t *there, double measured, double before,
+int fsbml_diagnose_speed(const fsbml_end_t *here, const fsbml_end_t *there, double G_ns, double G_before_ns,
                          char why[FSBML_REASON_MAX]) noexcept
 {
     if (nullptr == here || nullptr == why) {
         return -EINVAL;
     }
-    return fsbml::guard([&] { return told(fsbml::diagnose_speed(*here, there, measured, before), why); });
+    return fsbml::guard([&] { return told(fsbml::diagnose_speed(*here, there, G_ns, G_before_ns), why); });
 }
 
 } // extern "C"

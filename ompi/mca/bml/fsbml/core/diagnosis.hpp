@@ -20,7 +20,7 @@ struct Diagnosis {
 };
 
 Diagnosis diagnose(const fsbml_end_t &here, const fsbml_end_t *there);
-Diagnosis diagnose_speed(const fsbml_end_t &here, const fsbml_end_t *there, double measured, double before);
+Diagnosis diagnose_speed(const fsbml_end_t &here, const fsbml_end_t *there, double G_ns, double G_before_ns);
 
 } // namespace fsbml
 

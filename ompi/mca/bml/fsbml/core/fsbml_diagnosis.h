@@ -69,11 +69,11 @@ int fsbml_end_unpack(fsbml_end_t *end, const void *buf, size_t len) FSBML_NOEXCE
 int fsbml_diagnose(const fsbml_end_t *here, const fsbml_end_t *there, char why[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
 
 /**
- * Whether a rail is far slower than it should be: below a fifth of what an earlier job measured (bytes a second, 0: unknown),
- * or of the slower end's speed, where both are those of devices; of that, 10 Gbit/s count at most, as one connection is no measure
- * of more. Returns FSBML_FAULT_SLOW and the sentence, or FSBML_FAULT_OTHER and "".
+ * Whether a rail is far slower than it should be: below a fifth of what an earlier job measured, or of the slower end's
+ * speed, where both are those of devices; of that, 10 Gbit/s count at most, as one connection is no measure of more. The gaps per
+ * byte, now and before, are in ns, 0: unknown. Returns FSBML_FAULT_SLOW and the sentence, or FSBML_FAULT_OTHER and "".
  */
-int fsbml_diagnose_speed(const fsbml_end_t *here, const fsbml_end_t *there, double measured, double before,
+int fsbml_diagnose_speed(const fsbml_end_t *here, const fsbml_end_t *there, double G_ns, double G_before_ns,
                          char why[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
 
 #ifdef __cplusplus
