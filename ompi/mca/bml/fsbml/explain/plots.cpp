@@ -84,8 +84,13 @@ std::string power_text(int exponent)
 std::string html(const std::string &text)
 {
     std::string s;
-    for (const char c : clean(text)) {
+    const std::string plain = clean(text);
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+        const char c = plain[i];
         switch (c) {
+        case ' ': // a number and its per cent stay on one line
+            s += i + 1 < plain.size() && '%' == plain[i + 1] ? "&#160;" : " ";
+            break;
         case '&':
             s += "&amp;";
             break;
@@ -207,7 +212,7 @@ std::string arrivals_plot(const Figures &f, const Colours &c)
         const std::string bar =
             grid + rect(place(q.p10), place(q.p90) - place(q.p10), 14, 6, "whisker " + c.of(i), title)
             + rect(place(q.p25), place(q.p75) - place(q.p25), 7, 20, "box " + c.of(i), title)
-            + vertical(place(q.p50), 4, 30, "median");
+            + vertical(place(q.p50), 4, 30, "edge") + vertical(place(q.p50), 4, 30, "median");
         s += row(f.name[i], bar, digits3(q.p50) + " in the median", 34);
     }
     return s.empty() ? s

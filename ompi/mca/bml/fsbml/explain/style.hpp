@@ -54,6 +54,7 @@ text.strong { fill: var(--ink); font-weight: 650; }
 .grid { stroke: var(--line); stroke-width: 1; }
 .one { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 4 3; }
 .whisker { opacity: .45; }
+.edge { stroke: var(--card); stroke-width: 7; }
 .median { stroke: var(--ink); stroke-width: 3; }
 .cut { stroke: var(--cut); stroke-width: 4; }
 .scroll { overflow-x: auto; margin: 0 -.25rem; padding: 0 .25rem; }
