@@ -127,6 +127,7 @@ typedef struct mca_bml_fsbml_rail_t {
     char key[FSBML_NAME_MAX];     /**< what names it on every node: "tcp:10.71.1.0/24" */
     fsbml_rail_about_t about;     /**< what else a person may know it by */
     bool measured;
+    fsbml_loggp_t model;          /**< what the scheduler has then */
     _Atomic uint64_t way_ns;      /**< of FSBML's smallest packet, by the model; 0: there is none */
     _Atomic uint64_t L_ns;        /**< of the model */
     _Atomic uint64_t ask_ns;      /**< how long that packet keeps the rail, by the model */
@@ -318,11 +319,11 @@ bool fsbml_kernel_tcp(uint32_t rail, fsbml_kernel_tcp_t *sum);
 /** Bytes that the interface has sent since it is there, by all programs. */
 bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes);
 
-/* bml_fsbml_job.c: the report of the job */
+/* bml_fsbml_job.c: traces, and the report of the job */
 bool fsbml_job_is_reported(void);
 void fsbml_job_begin(void);
-/** Gathers all processes' summaries at rank 0, or, where they cannot talk any more, has only its own, and writes the report;
- * the second time nothing. */
+/** Writes the trace; gathers all processes' summaries at rank 0, or, where they cannot talk any more, has only its own, and
+ * writes the report. The second time nothing. */
 void fsbml_job_tell(bool together);
 
 /* bml_fsbml_pvars.c: MPI_T performance variables */

@@ -3,7 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* The report of the job (bml_fsbml_report): each process' summary, gathered at the beginning of MPI_Finalize, while messages
+/* What a job leaves behind of its decisions: each process' trace of them (bml_fsbml_trace), and the report.
+ *
+ * The report of the job (bml_fsbml_report): each process' summary, gathered at the beginning of MPI_Finalize, while messages
  * still go, along a binomial tree to rank 0, which writes it. A summary is of bounded size, whatever the number of ranks.
  *
  * Who takes part is in the hellos, so nobody waits for a process that was given other parameters. That a process comes late
@@ -20,12 +22,14 @@
 #include "ompi/mca/pml/pml.h"
 #include "opal/util/show_help.h"
 
+#include "explain/fsbml_trace.h"
+
 /* No collective operation is under way in MPI_Finalize. */
 enum { TAG = MCA_COLL_BASE_TAG_GATHER };
 
 static struct {
-    bool wanted, done;
-    uint64_t begin_ns;
+    bool wanted, done, traced;
+    uint64_t begin_ns, begin_day_ns; /* on the shim's clock, and as the time of the day */
     bool sent_known[FSBML_MAX_RAILS];
     uint64_t sent[FSBML_MAX_RAILS]; /* by the rail's interface, when MPI started */
 } job;
@@ -40,7 +44,10 @@ void fsbml_job_begin(void)
 {
     memset(&job, 0, sizeof(job));
     job.wanted = fsbml_job_is_reported();
+    struct timespec day;
+    clock_gettime(CLOCK_REALTIME, &day);
     job.begin_ns = fsbml_now_ns();
+    job.begin_day_ns = (uint64_t) day.tv_sec * 1000000000u + (uint64_t) day.tv_nsec;
     for (uint32_t r = 0; job.wanted && r < mca_bml_fsbml.n_rails; ++r) {
         job.sent_known[r] = fsbml_kernel_sent(r, &job.sent[r]);
     }
@@ -56,6 +63,12 @@ static void add_rail(fsbml_summary_rail_t *to, uint32_t r, bool first_of_node)
     uint64_t sent = 0;
     memcpy(to->key, m->rail[r].key, sizeof(to->key));
     memcpy(to->name, m->rail[r].name, sizeof(to->name));
+    char facts[FSBML_NAME_DETAIL];
+    const fsbml_rail_about_t *about = &m->rail[r].about;
+    const char *rest = fsbml_name_facts(about, facts); /* begins with a comma if there is something */
+    snprintf(to->about, sizeof(to->about), "%s%s", about->address,
+             '\0' == about->address[0] && '\0' != rest[0] ? rest + 2 : rest);
+    to->far_numa = about->far_numa;
     to->processes = 1;
     fsbml_sched_counters(m->sched, r, &counters);
     to->busy_ns = counters.busy_ns;
@@ -101,6 +114,26 @@ static void add_peers(fsbml_summary_t *s)
     free(procs);
 }
 
+static void add_faults(fsbml_summary_t *s)
+{
+    const fsbml_fault_t *fault;
+    uint32_t more;
+    const uint32_t n = fsbml_faults(&fault, &more);
+    fsbml_summary_t *one = calloc(1, sizeof(*one)); /* the gravest stay, as when summaries are merged */
+    for (uint32_t i = 0; NULL != one && i < n; ++i) {
+        fsbml_summary_fault_t *to = &one->fault[0];
+        one->n_faults = 1;
+        memcpy(to->rail, fault[i].rail, sizeof(to->rail));
+        memcpy(to->from, fault[i].from, sizeof(to->from));
+        memcpy(to->to, fault[i].to, sizeof(to->to));
+        memcpy(to->why, fault[i].why, sizeof(to->why));
+        to->kind = fault[i].kind;
+        fsbml_summary_merge(s, one);
+    }
+    s->more_faults += more;
+    free(one);
+}
+
 static fsbml_summary_t *own_summary(void)
 {
     const mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
@@ -124,6 +157,7 @@ static fsbml_summary_t *own_summary(void)
         fsbml_account_add(fsbml_observe_account(), s);
     }
     add_peers(s);
+    add_faults(s);
     return s;
 }
 
@@ -199,8 +233,50 @@ static void write_report(const fsbml_summary_t *s)
     }
 }
 
+/* ----------------------------------------------------------------- the trace */
+
+static void write_trace(void)
+{
+    const mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    const mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
+    char path[OPAL_PATH_MAX] = "", reason[FSBML_REASON_MAX] = "";
+    fsbml_trace_t *t = calloc(1, sizeof(*t));
+    int rc = -ENOMEM;
+    if (NULL != t && 0 == (rc = fsbml_record_name(p->trace, OMPI_PROC_MY_NAME->vpid, m->epoch, "decisions", path, sizeof(path)))) {
+        *t = (fsbml_trace_t){.rank = OMPI_PROC_MY_NAME->vpid,
+                             .ranks = fsbml_job_size(),
+                             .node = fsbml_node_name(),
+                             .policy = p->policy,
+                             .trace_every = p->trace_every,
+                             .n_rails = m->n_rails,
+                             .origin_ns = job.begin_ns,
+                             .origin_day_ns = job.begin_day_ns,
+                             .observer = m->observer};
+        for (uint32_t r = 0; r < m->n_rails; ++r) {
+            fsbml_rail_counters_t counters;
+            fsbml_sched_counters(m->sched, r, &counters);
+            t->messages += counters.messages;
+            t->name[r] = m->rail[r].name;
+            t->key[r] = m->rail[r].key;
+            t->measured[r] = m->rail[r].measured;
+            t->model[r] = m->rail[r].model;
+        }
+        rc = fsbml_trace_store(path, t, reason);
+    }
+    free(t);
+    if (0 != rc) {
+        opal_show_help(FSBML_HELP, "trace not written", true, '\0' != path[0] ? path : p->trace, fsbml_node_name(),
+                       '\0' != reason[0] ? reason : strerror(-rc));
+    }
+}
+
 void fsbml_job_tell(bool together)
 {
+    const char *trace = mca_bml_fsbml_params.trace;
+    if (NULL != trace && '\0' != trace[0] && NULL != mca_bml_fsbml.observer && !job.traced) {
+        job.traced = true;
+        write_trace();
+    }
     if (!job.wanted || job.done) {
         return;
     }

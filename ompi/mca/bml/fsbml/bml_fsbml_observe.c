@@ -111,6 +111,13 @@ bool fsbml_observe_answered(const fsbml_packet_t *packet)
 
 /* ------------------------------------------------------------------- charges */
 
+/* Ranks are those of this job. */
+static uint32_t rank_of(const mca_bml_fsbml_endpoint_t *ep)
+{
+    const ompi_process_name_t *name = &ep->proc->super.proc_name;
+    return name->jobid == OMPI_PROC_MY_NAME->jobid ? name->vpid : FSBML_NO_PEER;
+}
+
 void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, size_t bytes,
                           uint32_t candidates)
 {
@@ -121,7 +128,7 @@ void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
                       && fsbml_closing_is_far_off();
     const uint64_t predicted = asks ? fsbml_sched_predict(m->sched, rail, now, bytes) : 0;
     fsbml_sched_charge_observed(m->sched, m->observer, rail, now, bytes, candidates | fsbml_bit(rail),
-                                ep->proc->super.proc_name.vpid, far);
+                                rank_of(ep), far);
     if (asks) {
         ask_behind(ep, path, now, predicted + (NULL != far ? fsbml_far_ns(far, rail) : 0), bytes);
     }
@@ -134,8 +141,7 @@ void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
     if (OPAL_LIKELY(NULL == m->observer)) {
         fsbml_sched_charge(m->sched, path->rail, now, bytes);
     } else {
-        fsbml_sched_charge_observed(m->sched, m->observer, path->rail, now, bytes, candidates,
-                                    ep->proc->super.proc_name.vpid,
+        fsbml_sched_charge_observed(m->sched, m->observer, path->rail, now, bytes, candidates, rank_of(ep),
                                     atomic_load_explicit(&ep->far, memory_order_acquire));
     }
 }

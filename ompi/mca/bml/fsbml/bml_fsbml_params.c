@@ -252,7 +252,7 @@ int fsbml_params_register(const mca_base_component_t *component)
         || OMPI_SUCCESS
                != (rc = register_string(component, "trace",
                                         "Folder, or beginning of a file's name, for a trace of each process' decisions: "
-                                        "time, peer, size, when each rail would have delivered, choice (RANK.trace); "
+                                        "time, peer, size, when each rail would have delivered, choice (RANK.decisions); "
                                         "`./fsbml trace` reads it; empty = none",
                                         OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, &p->trace))
         || OMPI_SUCCESS

@@ -193,6 +193,7 @@ void fsbml_table_apply(const fsbml_table_t *table)
                                   p.G_ns_per_byte);
                 }
                 m->rail[i].measured = 0 == fsbml_sched_set_model(m->sched, i, &p);
+                m->rail[i].model = p;
                 (void) fsbml_account_set_model(fsbml_observe_account(), i, &p); /* if there is one */
                 atomic_store(&m->rail[i].L_ns, (uint64_t) p.L_ns);
                 const double one = fsbml_fit_prtt(&r->fit, FSBML_PROBE_THERE, 1, 0, FSBML_PACKET_HEADER);
