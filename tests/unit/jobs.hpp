@@ -9,12 +9,16 @@
 #include "explain/fsbml_explain.h"
 #include "model.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 template <std::size_t N>
 void put(char (&to)[N], const std::string &text)
@@ -204,6 +208,39 @@ inline Job many_ranks()
                   {behind ? 920U : 620U, behind ? 0U : 340U, behind ? 80U : 40U});
     }
     return j;
+}
+
+// --------------------------------------------------------- its report
+
+inline std::string report(const fsbml_job_t &job, fsbml_form_t form)
+{
+    char *const text = fsbml_job_report(&job, form);
+    const std::string s = nullptr == text ? "" : text;
+    std::free(text);
+    return s;
+}
+
+inline nlohmann::json parsed(Job &j)
+{
+    return nlohmann::json::parse(report(j.get(), FSBML_FORM_JSON));
+}
+
+inline std::vector<std::string> sentences(Job &j)
+{
+    return parsed(j)["sentences"];
+}
+
+inline std::string headline(Job &j)
+{
+    return sentences(j).front();
+}
+
+// Any of them, in the form that people read first.
+inline bool says(Job &j, const std::string &part)
+{
+    const auto all = sentences(j);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const std::string &s) { return std::string::npos != s.find(part); });
 }
 
 #endif

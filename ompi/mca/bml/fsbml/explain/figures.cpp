@@ -135,7 +135,7 @@ std::string time_text(double ns)
 std::string size_text(double bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    return 0.0 == bytes ? "0" : scaled(bytes, units, 1024.0, 7);
+    return 0.0 == bytes ? "0 B" : scaled(bytes, units, 1024.0, 7);
 }
 
 std::string share_text(double share)

@@ -216,7 +216,7 @@ std::string arrivals_plot(const Figures &f, const Colours &c)
         s += row(f.name[i], bar, digits3(q.p50) + " in the median", 34);
     }
     return s.empty() ? s
-                     : s
+                     : "<div class=\"tight\">" + s
                            + "<div class=\"row axis\"><span class=\"label\"></span><svg class=\"bar\" "
                              "height=\"18\" aria-hidden=\"true\">"
                            + axis + "</svg><span class=\"value\">times the prediction</span></div></div>\n";

@@ -15,7 +15,7 @@ namespace
 {
 
 constexpr std::size_t kColumns = 100;
-constexpr std::size_t kName = 14;
+constexpr std::size_t kName = 13;
 constexpr double fsbml_loggp_t::*kShown[] = {&fsbml_loggp_t::L_ns, &fsbml_loggp_t::o_s_ns,
                                              &fsbml_loggp_t::o_r_ns, &fsbml_loggp_t::g_ns,
                                              &fsbml_loggp_t::G_ns_per_byte};
@@ -65,6 +65,19 @@ std::string wrapped(const std::string &text, std::size_t indent, std::size_t mor
     return out + line + '\n';
 }
 
+// None at the ends of lines.
+std::string without_blanks(const std::string &text)
+{
+    std::string s;
+    for (const char c : text) {
+        if ('\n' == c) {
+            s.erase(s.find_last_not_of(' ') + 1);
+        }
+        s += c;
+    }
+    return s;
+}
+
 // A count that would be too wide is rounded, not cut.
 std::string count(std::uint64_t n, std::size_t width)
 {
@@ -94,10 +107,11 @@ void rails(std::string &s, const Figures &f)
         return;
     }
     heading(s, "Rails, all ranks together");
-    s += "  " + left("", kName)
-         + "                             per cent of                   most  observed/predicted   passed\n";
-    s += "  " + left("rail", kName)
-         + "   MB/s       L   messages  msgs bytes      busy   backlog  10 %  50 %  90 %     over\n";
+    s += "  " + left("", kName) + right("per cent of", 38) + right("most", 20)
+         + right("observed/predicted", 18) + right("passed", 9) + '\n';
+    s += "  " + left("rail", kName) + right("MB/s", 7) + right("L", 8) + right("messages", 11)
+         + right("msgs", 6) + right("bytes", 6) + right("busy", 10) + right("backlog", 10) + right("10 %", 6)
+         + right("50 %", 6) + right("90 %", 6) + right("over", 9) + '\n';
     for (std::size_t i = 0; i < f.n; ++i) {
         const fsbml_summary_rail_t &r = f.s.rail[i];
         const bool valid =
@@ -335,7 +349,7 @@ std::string report_text(const fsbml_job_t &job)
     alternatives(s, f);
     rest(s, f);
     parameters(s, f);
-    return s;
+    return without_blanks(s);
 }
 
 } // namespace fsbml

@@ -1,0 +1,183 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What the report of a job says first: the right sentence for what went right or wrong.
+
+#include "jobs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+
+TEST(Verdict, OfTwoGoodRailsSaysWhatTheSecondGave)
+{
+    Job j = two_rails();
+    EXPECT_EQ(headline(j),
+              "eth1 carried 7 % of the bytes and saved about 8 % of the communication time (by the model, "
+              "against eth0 alone).");
+    EXPECT_EQ(sentences(j)[1], "Open MPI's rule (r2) would have taken about 10.4 times as long.");
+    EXPECT_EQ(sentences(j).size(), 2u);
+    EXPECT_EQ(parsed(j)["blames_a_rail"], false);
+    EXPECT_EQ(parsed(j)["best_alone"], "eth0");
+    EXPECT_NEAR(parsed(j)["saved"], 0.08, 0.001);
+}
+
+TEST(Verdict, IsHonestWhenNothingWasGained)
+{
+    Job j = two_rails();
+    j.took(3400000000, {1.002, 9.8}, 1.0);
+    EXPECT_EQ(headline(j),
+              "eth1 carried 7 % of the bytes, but saved next to nothing (by the model, against eth0 alone).");
+    EXPECT_EQ(sentences(j)[1], "Open MPI's rule (r2) would have taken about as long.");
+    j.took(3400000000, {0.8, 9.8}, 0.9);
+    EXPECT_EQ(
+        headline(j),
+        "eth1 carried 7 % of the bytes, but eth0 alone would have taken 20 % less time (by the model).");
+    EXPECT_EQ(sentences(j)[1], "Open MPI's rule (r2) would have taken about 10 % less time.");
+}
+
+TEST(Verdict, OfAUselessRailSaysWhy)
+{
+    Job j(2, 2, {25.0, 0.1});
+    j.sent(0, 1000, 4096).took(1000000, {1.0, 200.0}, 100.0);
+    EXPECT_EQ(headline(j), "Only eth0 carried anything.");
+    EXPECT_EQ(sentences(j)[1],
+              "eth1 carried nothing: another rail was predicted to be faster for each message.");
+    j.table->rail[1].fit.valid = false;
+    put(j.table->rail[1].fit.reason, "no answer within 500 ms");
+    EXPECT_EQ(sentences(j)[1], "eth1 was not used: no answer within 500 ms.");
+    EXPECT_NE(report(j.get(), FSBML_FORM_TEXT).find("eth1: not used, no answer within 500 ms"),
+              std::string::npos);
+}
+
+TEST(Verdict, BlamesAFaultFirst)
+{
+    Job j = two_rails();
+    j.fault("eth1", "node1", "node2", "frames above 1400 bytes do not pass (MTU black hole)");
+    EXPECT_EQ(headline(j), "eth1 carried nothing between node1 and node2: frames above 1400 bytes do not "
+                           "pass (MTU black hole).");
+    EXPECT_EQ(parsed(j)["blames_a_rail"], true);
+    // The other way is the same pair.
+    j.fault("eth1", "node2", "node1", "frames above 1400 bytes do not pass (MTU black hole)");
+    EXPECT_EQ(sentences(j).size(), 3u);
+    j.fault("eth0", "node3", "", "it has no address", FSBML_FAULT_DOUBTED);
+    EXPECT_EQ(sentences(j)[1], "eth0 is in doubt on node3: it has no address.");
+}
+
+TEST(Verdict, NamesTheNodeThatAllFaultsHave)
+{
+    Job j = many_ranks();
+    EXPECT_EQ(
+        headline(j),
+        "eth1 carried nothing between node3 and 4 other nodes: frames above 1400 bytes do not pass (MTU "
+        "black hole).");
+    j.fault("eth1", "node5", "node6", "frames above 1400 bytes do not pass (MTU black hole)");
+    EXPECT_EQ(
+        headline(j),
+        "eth1 carried nothing between node0 and node3, and between 4 other pairs of nodes: frames above "
+        "1400 bytes do not pass (MTU black hole).");
+}
+
+TEST(Verdict, BlamesASlowRailFromTwentyArrivalsOn)
+{
+    Job j(2, 2, {25.0, 2.5});
+    j.sent(0, 10000, 4096).took(1000000, {1.1, 9.0}, 2.0).sent(1, 500, 4096, 3.0);
+    EXPECT_EQ(
+        headline(j),
+        "Messages on eth1 took 3.0 times as long as predicted (in the median): it is slower than when it was "
+        "measured, or others use it.");
+    std::fill(std::begin(j.rail(1).ratio), std::end(j.rail(1).ratio), 0);
+    j.rail(1).ratio[45] = 19;
+    EXPECT_FALSE(says(j, "predicted"));
+    j.rail(1).ratio[45] = 20;
+    EXPECT_TRUE(says(j, "predicted"));
+    j.rail(1).ratio[45] = 0;
+    j.rail(1).ratio[39] = 20; // all below 2
+    EXPECT_FALSE(says(j, "predicted"));
+}
+
+// What all rails have in common is not the fault of one.
+TEST(Verdict, BlamesNoRailWhenAllAreLate)
+{
+    Job j(2, 2, {25.0, 2.5});
+    j.sent(0, 10000, 4096, 3.2).sent(1, 500, 4096, 2.6).took(1000000, {1.1, 9.0}, 2.0);
+    EXPECT_NE(headline(j).find("on every rail"), std::string::npos) << headline(j);
+    EXPECT_EQ(headline(j).find("eth"), std::string::npos) << headline(j);
+}
+
+TEST(Verdict, TellsOfOthersOnTheInterface)
+{
+    Job j = two_rails();
+    j.rail(1).interface_bytes = 5 * j.rail(1).bytes;
+    EXPECT_EQ(headline(j), "eth1 carried 5.0 times what this job gave it: somebody else uses it.");
+    j.rail(1).interfaces = 0; // nobody looked
+    EXPECT_FALSE(says(j, "somebody else"));
+}
+
+// Headers of small messages, and what measuring sends, are the job's own.
+TEST(Verdict, TakesHeadersForNobodyElse)
+{
+    Job j(2, 2, {25.0, 2.5});
+    j.sent(0, 1000000, 1).sent(1, 1000, 1).took(1000000, {1.1, 9.0}, 2.0);
+    j.rail(0).interface_bytes = 160000000;
+    EXPECT_FALSE(says(j, "somebody else"));
+    j.rail(0).interface_bytes = 800000000;
+    EXPECT_TRUE(says(j, "somebody else"));
+    j.rail(0).interface_bytes = 0;
+    j.rail(1).interface_bytes =
+        1700000; // 180 ms at 2.5 MB/s are 450 kB, half as much again and 1 MiB are not reached
+    EXPECT_FALSE(says(j, "somebody else"));
+}
+
+TEST(Verdict, TellsOfLostPackets)
+{
+    Job j = two_rails();
+    j.rail(0).retransmitted = 6000; // of 64000 segments
+    EXPECT_EQ(headline(j).find("eth0 lost packets: 9 % of them had to be sent again."), 0u) << headline(j);
+    j.rail(0).retransmitted = 600;
+    EXPECT_FALSE(says(j, "lost packets"));
+}
+
+TEST(Verdict, SaysWhyThereWasNothingToChoose)
+{
+    Job none(2, 2, {});
+    none.s().chose = 0;
+    EXPECT_EQ(headline(none), "FSBML had nothing to choose: no rail was found.");
+    Job one(2, 2, {25.0});
+    one.s().chose = 0;
+    one.sent(0, 100, 100);
+    EXPECT_EQ(headline(one), "FSBML had nothing to choose: there is one rail only, eth0.");
+    Job silent(2, 2, {25.0, 2.5});
+    silent.s().chose = 0;
+    EXPECT_EQ(headline(silent), "FSBML had nothing to choose: no message went over a rail.");
+    silent.sent(0, 100, 100);
+    EXPECT_EQ(headline(silent),
+              "FSBML had nothing to choose: each message had one rail only that reaches its destination.");
+    put(silent.table->reason, "there is no partner on another node");
+    EXPECT_EQ(
+        headline(silent),
+        "FSBML had nothing to choose: the rails were not measured, there is no partner on another node.");
+}
+
+TEST(Verdict, SaysWhoIsMissing)
+{
+    Job j = many_ranks();
+    j.s().heard = 61;
+    EXPECT_EQ(sentences(j).back(), "3 of 64 ranks told nothing: what they did is not in here.");
+    j.s().heard = 0;
+    EXPECT_EQ(headline(j), "Nothing is known of this job: none of its ranks told anything.");
+}
+
+// A rail that not all could have used is no measure for what was saved.
+TEST(Verdict, ComparesWithWhatAllCouldHaveDone)
+{
+    Job j = many_ranks();
+    j.rail(0).alone_processes = 63;
+    EXPECT_EQ(parsed(j)["best_alone"], "eth2");
+    j.rail(2).alone_processes = 63;
+    EXPECT_TRUE(parsed(j)["best_alone"].is_null());
+    EXPECT_TRUE(parsed(j)["saved"].is_null());
+    EXPECT_TRUE(says(j, "no rail that every process could have used alone"));
+}
