@@ -187,6 +187,8 @@ static void without_its_word_the_reason_is_what_was_seen(void)
     word[3] = 3;
     fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word)); /* from nobody */
     pass_time(30);
+    CHECK(!path->reported); /* it was asked in time, and may still answer */
+    pass_time(30);
     CHECK(path->reported);
     check_fault("there", FSBML_FAULT_OTHER, "the peer answers on another rail, but not on this one");
     leave();
@@ -242,6 +244,7 @@ static void a_question_comes_back(void)
     CHECK(0 == fake[1].n_queue && 1 == ep->live);
     time_out();
     pass_time(30);
+    pass_time(30);
     char why[FSBML_REASON_MAX];
     snprintf(why, sizeof(why), "what %s sends on it comes to itself", fsbml_node_name());
     check_fault("there", FSBML_FAULT_LOOP, why);
@@ -261,6 +264,7 @@ static void a_question_goes_astray(void)
     fake_deliver(&fake[1], FSBML_TAG_PROBE, word, sizeof(word));
     CHECK(1 == ep->live);
     time_out();
+    pass_time(30);
     pass_time(30);
     char why[FSBML_REASON_MAX];
     snprintf(why, sizeof(why), "what %s sends on it comes to peer", fsbml_node_name());

@@ -58,17 +58,25 @@ void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, 
                   OMPI_NAME_PRINT(&ep->proc->super.proc_name), why);
 }
 
+/* Whether it is time to tell of a closed path: a peer that was asked in time why it does not work has as long again to answer. */
+static bool is_due(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now)
+{
+    const uint64_t timeout = mca_bml_fsbml_params.probe_timeout_ns, closed_ns = path->closed_ns;
+    const uint64_t since = now > closed_ns ? now - closed_ns : 0;
+    const bool asked = path->looked;
+    fsbml_diagnose_begin(ep, path);
+    return since > (asked && !path->judged ? 2 * timeout : timeout);
+}
+
 bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
 {
     bool all_told = true;
     for (uint32_t i = 0; i < ep->n_paths; ++i) {
         mca_bml_fsbml_path_t *path = &ep->path[i];
-        const uint64_t closed_ns = path->closed_ns;
         if (!fsbml_path_closed(path) || path->reported) {
             continue;
         }
-        fsbml_diagnose_begin(ep, path);
-        if (now - closed_ns <= mca_bml_fsbml_params.probe_timeout_ns || now < closed_ns) {
+        if (!is_due(ep, path, now)) {
             all_told = false;
             continue;
         }
