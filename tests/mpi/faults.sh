@@ -92,7 +92,8 @@ job() {
     local attempt=0
     while [ "$attempt" -eq 0 ] || { [ "$attempt" -lt 8 ] && grep -q 'the measurement was disturbed' "$harness_stderr"; }; do
         attempt=$((attempt + 1))
-        harness_job "$LIMIT" 2 --mca bml fsbml --mca bml_fsbml_verbose 5 -x XDG_CACHE_HOME="$harness_logs/cache" "$@" "$harness_programs/order" 1
+        harness_job "$LIMIT" 2 --mca bml fsbml --mca bml_fsbml_verbose 5 --mca bml_fsbml_budget 2000 --mca bml_fsbml_probe_timeout 2000 \
+            -x XDG_CACHE_HOME="$harness_logs/cache" "$@" "$harness_programs/order" 1
     done
 }
 

@@ -144,6 +144,14 @@ TEST(Diagnosis, SmallFramesAlone)
               diagnose(end_of(1, stuck), large).why);
 }
 
+// What worked, and stands, is not said never to have worked.
+TEST(Diagnosis, AProvedConnectionIsNotDoubted)
+{
+    const std::uint32_t good = FSBML_END_CONNECTED | FSBML_END_PROVED;
+    EXPECT_EQ("", diagnose(end_of(1, good), end_of(2, good)).why);
+    EXPECT_NE("", diagnose(end_of(1, FSBML_END_CONNECTED), end_of(2, FSBML_END_CONNECTED)).why);
+}
+
 // Where large frames have passed before, it is no black hole.
 TEST(Diagnosis, ARailFallsSilent)
 {
