@@ -116,6 +116,7 @@ test_mpi() {
     "$FSBML_TOP/tests/mpi/calibrate.sh"
     "$FSBML_TOP/tests/mpi/record.sh"
     "$FSBML_TOP/tests/mpi/display.sh"
+    "$FSBML_TOP/tests/mpi/report.sh"
 }
 
 test_badinput() {
@@ -148,6 +149,7 @@ test_ref-mpi() {
     "$FSBML_TOP/tests/mpi/calibrate.sh" --reference
     "$FSBML_TOP/tests/mpi/record.sh" --reference
     "$FSBML_TOP/tests/mpi/display.sh" --reference
+    "$FSBML_TOP/tests/mpi/report.sh" --reference
 }
 
 test_ref-badinput() {

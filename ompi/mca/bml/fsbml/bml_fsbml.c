@@ -215,6 +215,7 @@ static int register_error(mca_btl_base_module_error_cb_fn_t cbfunc)
     int rc = fsbml_recv_register_error(cbfunc);
     if (OMPI_SUCCESS == rc && !mca_bml_fsbml.calibrated) {
         fsbml_calibrate();
+        fsbml_job_measured();
         mca_bml_fsbml.calibrated = true;
     }
     return rc;

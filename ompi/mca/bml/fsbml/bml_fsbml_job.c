@@ -31,7 +31,7 @@ static struct {
     bool wanted, done, traced;
     uint64_t begin_ns, begin_day_ns; /* on the shim's clock, and as the time of the day */
     bool sent_known[FSBML_MAX_RAILS];
-    uint64_t sent[FSBML_MAX_RAILS]; /* by the rail's interface, when MPI started */
+    uint64_t sent[FSBML_MAX_RAILS]; /* by the rail's interface, when the measurement was over */
 } job;
 
 bool fsbml_job_is_reported(void)
@@ -48,6 +48,11 @@ void fsbml_job_begin(void)
     clock_gettime(CLOCK_REALTIME, &day);
     job.begin_ns = fsbml_now_ns();
     job.begin_day_ns = (uint64_t) day.tv_sec * 1000000000u + (uint64_t) day.tv_nsec;
+    fsbml_job_measured();
+}
+
+void fsbml_job_measured(void)
+{
     for (uint32_t r = 0; job.wanted && r < mca_bml_fsbml.n_rails; ++r) {
         job.sent_known[r] = fsbml_kernel_sent(r, &job.sent[r]);
     }
@@ -127,7 +132,7 @@ static void add_faults(fsbml_summary_t *s)
         memcpy(to->from, fault[i].from, sizeof(to->from));
         memcpy(to->to, fault[i].to, sizeof(to->to));
         memcpy(to->why, fault[i].why, sizeof(to->why));
-        to->kind = fault[i].kind;
+        to->kind = FSBML_FAULT_SLOW == fault[i].kind ? FSBML_FAULT_DOUBTED : fault[i].kind; /* it carries what it can */
         fsbml_summary_merge(s, one);
     }
     s->more_faults += more;

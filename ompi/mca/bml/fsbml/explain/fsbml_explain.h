@@ -46,7 +46,7 @@ typedef struct fsbml_summary_rail_t {
     uint64_t backlog_max_ns;
     uint32_t backlog_max_rank;
     uint32_t interfaces;                  /**< nodes that know what the interface has sent, by all programs: */
-    uint64_t interface_bytes;             /**< sum over these nodes, from MPI_Init to MPI_Finalize */
+    uint64_t interface_bytes;             /**< sum over these nodes, from the end of the measurement to MPI_Finalize */
     uint32_t alone_processes;             /**< processes with a choice that could have taken this rail only */
     uint64_t alone_ns;                    /**< how long their messages would have been under way then, by the model */
     fsbml_class_t by_size[FSBML_CLASSES];

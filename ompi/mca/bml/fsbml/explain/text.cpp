@@ -108,7 +108,7 @@ void rails(std::string &s, const Figures &f)
     }
     heading(s, "Rails, all ranks together");
     s += "  " + left("", kName) + right("per cent of", 38) + right("most", 20)
-         + right("observed/predicted", 18) + right("passed", 9) + '\n';
+         + right("seen/predicted", 18) + right("passed", 9) + '\n';
     s += "  " + left("rail", kName) + right("MB/s", 7) + right("L", 8) + right("messages", 11)
          + right("msgs", 6) + right("bytes", 6) + right("busy", 10) + right("backlog", 10) + right("10 %", 6)
          + right("50 %", 6) + right("90 %", 6) + right("over", 9) + '\n';
@@ -125,7 +125,7 @@ void rails(std::string &s, const Figures &f)
              + right(time_text(static_cast<double>(r.busy_ns)), 10)
              + right(time_text(static_cast<double>(r.backlog_max_ns)), 10);
         for (const double x : {q.p10, q.p50, q.p90}) {
-            s += right(q.arrivals > 0 ? digits3(x) : "-", 6);
+            s += right(q.arrivals > 0 ? fixed(x, x < 10.0 ? 2 : 0) : "-", 6);
         }
         s += count(r.passed_over, 9) + '\n';
     }
@@ -277,7 +277,7 @@ void parameters(std::string &s, const Figures &f)
     heading(s, "Parameters as measured; in brackets what 90 % of other samples give");
     s += "  " + left("rail", kName);
     for (const char *const head :
-         {"latency L us", "sender o_s us", "receiver o_r us", "message g us", "byte G ns"}) {
+         {"L us", "o_s us", "o_r us", "g us", "G ns/B"}) {
         s += right(head, 15);
     }
     s += "  off by\n";

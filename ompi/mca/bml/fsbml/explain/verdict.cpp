@@ -136,15 +136,11 @@ void late(const Figures &f, Sentences &to)
     }
 }
 
-// What the job gave the interface: its bytes, headers, and what measuring may have sent.
+// What the job gave the interface, which is looked at from when the measurement is over: its bytes and headers.
 double given(const Figures &f, std::size_t i)
 {
     const fsbml_summary_rail_t &r = f.s.rail[i];
-    double bytes = static_cast<double>(r.bytes) + kHeaders * static_cast<double>(r.messages);
-    if (nullptr != f.fit[i] && f.fit[i]->fit.valid && f.fit[i]->fit.params.G_ns_per_byte > 0.0) {
-        bytes += static_cast<double>(f.table->duration_ns) / f.fit[i]->fit.params.G_ns_per_byte;
-    }
-    return bytes;
+    return static_cast<double>(r.bytes) + kHeaders * static_cast<double>(r.messages);
 }
 
 void foreign(const Figures &f, Sentences &to)
@@ -198,6 +194,11 @@ std::string nothing_to_choose(const Figures &f)
     }
     if (!reason.empty()) {
         return with_stop(begin + "the rails were not measured, " + reason);
+    }
+    for (std::size_t i = 0; i < f.n; ++i) {
+        if (nullptr != f.fit[i] && !f.fit[i]->fit.valid && '\0' != f.fit[i]->fit.reason[0]) {
+            return with_stop(begin + f.name[i] + " has no parameters, as " + clean_of(f.fit[i]->fit.reason));
+        }
     }
     return begin + "each message had one rail only that reaches its destination.";
 }

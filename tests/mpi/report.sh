@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# What a job leaves behind (bml_fsbml_report, bml_fsbml_trace, MPI_T variables) agrees with itself and with the interfaces.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+set -euo pipefail
+# shellcheck source=tests/mpi/harness.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
+
+LIMIT=${FSBML_TEST_LIMIT:-90}
+
+job() {
+    local ranks=$1 program=$2
+    shift 2
+    harness_job "$LIMIT" "$ranks" --mca bml fsbml --mca bml_fsbml_table "$left/table" "$@" "$harness_programs/$program"
+}
+
+# is NAME COMMAND...: the last job ended well, and the command holds.
+is() {
+    local name=$1 reason
+    shift
+    reason=$(harness_failure witness "$LIMIT")
+    if [ -z "$reason" ] && ! "$@"; then
+        reason="'$*' is not so: $(head -c 600 "$harness_stdout"; head -c 600 "$harness_stderr")"
+    fi
+    harness_result "$name" "$reason"
+}
+
+# Each of these prints 'messages bytes' of a rail, over all ranks.
+by_tool() { awk -v rail="rail$1" '$1 == "rank" && $3 == rail { m += $5; b += $7 } END { printf "%.0f %.0f", m, b }' "$harness_stdout"; }
+by_trace() { awk -v rail="rail$1" '$4 == "->" && $5 == rail { m += 1; b += $3 } END { printf "%.0f %.0f", m, b }' "$left"/*.decisions; }
+by_report() {
+    /usr/bin/python3 -c 'import json, sys
+rail = [r for r in json.load(open(sys.argv[1]))["rails"] if r["name"] == sys.argv[2]][0]
+print(rail["messages"], rail["bytes"], end="")' "$left/report.json" "rail$1"
+}
+# sent RAIL: bytes that all nodes have sent on that rail so far.
+sent() {
+    local node
+    for node in "${harness_nodes[@]}"; do
+        nsenter --net="/run/netns/$node" sed -nE "s/^ *rail$1: *([0-9]+ +){8}([0-9]+) .*/\2/p" /proc/thread-self/net/dev
+    done | awk '{ sum += $1 } END { printf "%.0f", sum }'
+}
+
+same() { [ "$1" = "$2" ] && [ "${1% *}" -gt 0 ]; }
+# near CARRIED GIVEN: frames' headers and acknowledgements come on top, connections as well.
+near() { awk -v carried="$1" -v given="${2#* }" 'BEGIN { exit !(carried >= given && carried <= 1.15 * given + 100000) }'; }
+has() { grep -qE -- "$2" "$1"; }
+
+agree() {
+    local ranks=$1 rail before=()
+    rm -f "$left"/*.decisions "$left"/report.*
+    harness_cluster_up "$ranks" 200mbit 50mbit
+    for rail in 0 1; do before[rail]=$(sent "$rail"); done
+    job "$ranks" witness --mca bml_fsbml_report "$left/report.json" --mca bml_fsbml_trace "$left/"
+    for rail in 0 1; do
+        is "$ranks ranks, rail$rail: the tool's messages and bytes are the trace's" same "$(by_tool "$rail")" "$(by_trace "$rail")"
+        is "... and the report's" same "$(by_tool "$rail")" "$(by_report "$rail")"
+        is "... and what the interfaces carried, but for headers" near $(($(sent "$rail") - before[rail])) "$(by_report "$rail")"
+    done
+}
+
+forms() {
+    job 2 witness --mca bml_fsbml_report -
+    is "on stdout, a sentence on what the second rail gave" has "$harness_stdout" 'rail1 carried .* of the bytes'
+    is "... and the table of rails" has "$harness_stdout" '^  rail0 '
+    job 2 witness --mca bml_fsbml_report "$left/a/b/report.html"
+    is "a page, in a folder of its own" has "$left/a/b/report.html" '</html>'
+    job 2 witness --mca bml_fsbml_report /proc/none/report.txt
+    is "a report that cannot be written does not end the job" has "$harness_stderr" 'report of the job cannot be written|ORTE_ERROR_LOG.*show_help'
+    job 2 witness --mca bml_fsbml_trace /proc/none/
+    is "a trace that cannot be written neither" has "$harness_stderr" 'trace of a process. decisions cannot be written|ORTE_ERROR_LOG.*show_help'
+    job 2 witness --mca bml_fsbml_trace "$left/few" --mca bml_fsbml_trace_every 10
+    is "one in ten decisions" has "$left/few.0.decisions" '^fsbml-decisions 1 .* every 10 '
+    job 2 pvars
+    is "MPI_T variables" has "$harness_stdout" 'pvars: [0-9]+ checks passed'
+}
+
+harness_begin "Verifies that report, trace, performance variables and interface counters agree." "$@"
+need_packages "the tests of reports" python3
+left=$harness_logs/left
+mkdir -p "$left"
+# Given, so that a busy machine does not decide which rails are used.
+printf 'fsbml-table 2\nrail tcp:10.71.0.0/24 rail0 L=20000 o_s=5000 o_r=5000 g=1000 G=42\n' >"$left/table"
+printf 'rail tcp:10.71.1.0/24 rail1 L=20000 o_s=5000 o_r=5000 g=1000 G=168\n' >>"$left/table"
+agree 2
+agree 4
+harness_cluster_up 2 200mbit 50mbit
+forms
+harness_end
