@@ -7,9 +7,11 @@ set -euo pipefail
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
 
 LIMIT=${FSBML_TEST_LIMIT:-90}
+program="" # of the last job
 
 job() {
-    local ranks=$1 program=$2
+    local ranks=$1
+    program=$2
     shift 2
     harness_job "$LIMIT" "$ranks" --mca bml fsbml --mca bml_fsbml_table "$left/table" "$@" "$harness_programs/$program"
 }
@@ -18,7 +20,7 @@ job() {
 is() {
     local name=$1 reason
     shift
-    reason=$(harness_failure witness "$LIMIT")
+    reason=$(harness_failure "$program" "$LIMIT")
     if [ -z "$reason" ] && ! "$@"; then
         reason="'$*' is not so: $(head -c 600 "$harness_stdout"; head -c 600 "$harness_stderr")"
     fi
