@@ -38,6 +38,10 @@ public:
     // Rank 0's value, for all.
     double agree(double value) const;
 
+    // Returns when all ranks have called it. Who is early, with nothing left to do, leaves the processors to
+    // those that share them.
+    void rest_until_all_are_here() const;
+
     // Whose sample counts: rank 0's, or the worst of all ranks.
     enum class Counts { root, worst };
 
@@ -54,9 +58,6 @@ public:
 
 private:
     Traffic sum_over_nodes(const Traffic &traffic) const;
-    // Ranks with nothing to do in a sample come early; they leave the processors to those that share them
-    // with them.
-    void rest_until_all_are_here() const;
 
     std::string bench_;
     Options &options_;

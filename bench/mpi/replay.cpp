@@ -73,7 +73,8 @@ private:
 class Player
 {
 public:
-    explicit Player(const Part &part) : ops_(part.ops), out_(part.most + 1, 1), in_(part.most + 1)
+    Player(const Session &session, const Part &part)
+        : session_(session), ops_(part.ops), out_(part.most + 1, 1), in_(part.most + 1)
     {
         const auto sends = std::count_if(ops_.begin(), ops_.end(),
                                          [](const sim::Op &op) { return op.kind == sim::Op::Kind::send; });
@@ -91,7 +92,7 @@ public:
         MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
         requests_.clear();
         const double time = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
-        rest_until_all_are_here();
+        session_.rest_until_all_are_here();
         return time;
     }
 
@@ -162,19 +163,7 @@ private:
         }
     }
 
-    // Who is done leaves the processor to those that share it and are not.
-    static void rest_until_all_are_here()
-    {
-        MPI_Request all = MPI_REQUEST_NULL;
-        MPI_Ibarrier(MPI_COMM_WORLD, &all);
-        int done = 0;
-        MPI_Test(&all, &done, MPI_STATUS_IGNORE);
-        while (done == 0) {
-            std::this_thread::sleep_for(std::chrono::microseconds(100));
-            MPI_Test(&all, &done, MPI_STATUS_IGNORE);
-        }
-    }
-
+    const Session &session_;
     const std::vector<sim::Op> &ops_;
     std::vector<unsigned char> out_, in_;
     std::vector<MPI_Request> requests_;
@@ -245,7 +234,7 @@ int main(int argc, char **argv)
     if (!all_well(session, trace.empty() ? "no trace; give one by --trace" : trouble_of(trace, part))) {
         return 2;
     }
-    Player player(part);
+    Player player(session, part);
     const std::uint64_t messages = std::max<std::uint64_t>(part.messages, 1);
     session.measure(
         {"",
