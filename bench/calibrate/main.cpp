@@ -8,6 +8,7 @@
 
 #include "core/table_file.hpp"
 #include "launch.hpp"
+#include "write.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -136,15 +137,6 @@ void print(const Findings &findings)
                                  attempts - static_cast<int>(all))
                    : "");
     std::fflush(stdout);
-}
-
-void write(const std::string &file, const std::string &text)
-{
-    std::ofstream stream(file);
-    stream << text;
-    if (!stream.flush()) {
-        throw std::runtime_error(fmt::format("cannot write '{}'", file));
-    }
 }
 
 void work(const Request &request)

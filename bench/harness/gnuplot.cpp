@@ -3,9 +3,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "launch.hpp"
 #include "plots.hpp"
+#include "write.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -27,16 +27,11 @@ std::vector<std::string> draw(const std::vector<Plot> &plots, const std::string 
     std::vector<std::string> files;
     for (const Plot &plot : plots) {
         const std::string base = (fs::path(folder) / plot.name).string();
-        std::ofstream script(base + ".gp");
-        script << style
-               << "set terminal svg size 900,560 font \"Helvetica,13\" background \"white\"\nset output \""
-               << plot.name << ".svg\"\n"
-               << plot.script << "set terminal pngcairo size 900,560 font \"Sans,11\"\nset output \""
-               << plot.name << ".png\"\nreplot\nset output\n";
-        if (!script.flush()) {
-            throw std::runtime_error(fmt::format("cannot write '{}.gp'", base));
-        }
-        script.close();
+        write(base + ".gp",
+              fmt::format("{}set terminal svg size 900,560 font \"Helvetica,13\" background \"white\"\n"
+                          "set output \"{}.svg\"\n{}set terminal pngcairo size 900,560 font \"Sans,11\"\n"
+                          "set output \"{}.png\"\nreplot\nset output\n",
+                          style, plot.name, plot.script, plot.name));
         const Launch launch{
             {"env", "-C", folder, "gnuplot", plot.name + ".gp"}, "/dev/null", base + ".log", 60};
         const Outcome outcome = run(launch, [] {});

@@ -5,6 +5,7 @@
 #include "plots.hpp"
 #include "rounds.hpp"
 #include "table.hpp"
+#include "write.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -173,11 +174,7 @@ void work(const Request &request)
     print_results(report, when);
     print_rest(report);
     if (!request.json.empty()) {
-        std::ofstream file(request.json);
-        file << document_of(report).dump(1) << '\n';
-        if (!file.flush()) {
-            throw std::runtime_error(fmt::format("cannot write '{}'", request.json));
-        }
+        write(request.json, document_of(report).dump(1) + '\n');
     }
     if (!request.plots.empty()) {
         const std::vector<std::string> files = draw(plots_of(report), request.plots);

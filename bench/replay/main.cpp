@@ -9,12 +9,14 @@
 #include "launch.hpp"
 #include "rounds.hpp"
 #include "sim/cluster/trace.hpp"
+#include "write.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <fstream>
 #include <numeric>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -145,11 +147,9 @@ std::vector<Late> measure(const Case &one, const Request &request, const whatif:
     bench::Job job = request.job;
     job.ranks = static_cast<int>(row.nodes);
     const std::string file = job.folder + "/" + row.name + ".trace";
-    std::ofstream stream(file);
-    fsbml::sim::write_trace(stream, one.workload);
-    if (!stream.flush()) {
-        throw std::runtime_error(fmt::format("cannot write '{}'", file));
-    }
+    std::ostringstream trace;
+    fsbml::sim::write_trace(trace, one.workload);
+    bench::write(file, trace.str());
     job.program.insert(job.program.begin() + 1, {"--trace", file});
     std::vector<std::string> names;
     for (const whatif::Rail &rail : rails) {
@@ -185,19 +185,6 @@ std::string text_of(const nlohmann::ordered_json &document)
     return document.dump(1) + '\n';
 }
 
-void write(const std::string &file, const std::string &text)
-{
-    if (file == "-") {
-        fmt::print("{}", text);
-        return;
-    }
-    std::ofstream stream(file);
-    stream << text;
-    if (!stream.flush()) {
-        throw std::runtime_error(fmt::format("cannot write '{}'", file));
-    }
-}
-
 void run_set(const Request &request)
 {
     const whatif::Rails rails = whatif::read_rails(request.table);
@@ -219,7 +206,7 @@ void run_set(const Request &request)
         row.simulated_share = shares(result.bytes, rails);
         rows.push_back(std::move(row));
     }
-    write(request.json, text_of(document_of(rows)));
+    bench::write(request.json, text_of(document_of(rows)));
 }
 
 void show(const Request &request)
@@ -236,7 +223,7 @@ void show(const Request &request)
         fmt::print("{}\n{}: {} ({})\n", table_of(rows), bar.text, bar.outcome(), bar.figures);
     }
     if (!request.json.empty()) {
-        write(request.json, text_of(document_of(rows)));
+        bench::write(request.json, text_of(document_of(rows)));
     }
 }
 

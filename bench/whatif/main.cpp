@@ -5,12 +5,12 @@
 
 #include "launch.hpp"
 #include "sim/cluster/trace_merge.hpp"
+#include "write.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include <unistd.h>
 
@@ -89,19 +89,6 @@ void settle_rules(std::vector<std::string> &rules)
     rules = once;
 }
 
-void write(const std::string &file, const std::string &text)
-{
-    if (file == "-") {
-        fmt::print("{}", text);
-        return;
-    }
-    std::ofstream stream(file);
-    stream << text;
-    if (!stream.flush()) {
-        throw std::runtime_error(fmt::format("cannot write '{}'", file));
-    }
-}
-
 void work(Request request)
 {
     Study &study = request.study;
@@ -135,7 +122,7 @@ void work(Request request)
         fmt::print("{}\n", sentence_of(job, study, findings));
     }
     if (!request.json.empty()) {
-        write(request.json, document_of(job, study, findings).dump(1) + '\n');
+        fsbml::bench::write(request.json, document_of(job, study, findings).dump(1) + '\n');
     }
 }
 
