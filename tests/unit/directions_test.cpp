@@ -77,6 +77,19 @@ TEST(Back, FewProbes)
     EXPECT_NEAR(fit.back.o_s_ns, fit.params.o_s_ns, 1e-9);
 }
 
+// One size beside the small one, which has far fewer samples: still two points.
+TEST(Back, FewSamplesOfTheSmallSize)
+{
+    Samples samples = measured(uneven());
+    const std::vector<Prtt> large{{1, 0, 8192, FSBML_PROBE_BACK}, {2, 0, 8192, FSBML_PROBE_BACK}};
+    add(samples, uneven(), large);
+    for (const Prtt &c : {Prtt{1, 0, kSmall, FSBML_PROBE_BACK}, Prtt{16, 0, kSmall, FSBML_PROBE_BACK}}) {
+        samples.add(c, exact(uneven(), c));
+        samples.add(c, exact(uneven(), c));
+    }
+    EXPECT_NEAR(fit_rail(samples, {}, kSmall).back.G_ns_per_byte, 12.0, 0.01);
+}
+
 // A line that falls is none; o out of bounds is set to the bound.
 TEST(Back, Bounds)
 {

@@ -19,7 +19,8 @@ constexpr double kAgree = 2.0; // standard errors between the line's intercept a
 constexpr double kRises = 1.1; // gap against that of small messages from which on the size shows
 
 // The points that the line goes through: those that have about as many samples as the best, of these the bulk
-// sizes and what no bucket hides; other small ones too when that makes fewer than three.
+// sizes and what no bucket hides; other small ones too when that makes fewer than three, and any where it
+// makes fewer than the two that a line needs.
 std::vector<GapPoint> line_points(const std::vector<GapPoint> &all, double small)
 {
     std::size_t most = 0;
@@ -31,11 +32,11 @@ std::vector<GapPoint> line_points(const std::vector<GapPoint> &all, double small
         std::copy_if(all.begin(), all.end(), std::back_inserter(chosen), [&](const GapPoint &p) {
             return (p.bytes >= least || (p.outruns && p.bytes > small)) && 2 * p.samples >= most;
         });
-        if (chosen.size() >= 3 || 0.0 == least) {
+        if (chosen.size() >= 3 || (chosen.size() == 2 && 0.0 == least)) {
             return chosen;
         }
     }
-    return {};
+    return all;
 }
 
 // Sizes that take no longer than the small messages say nothing of g and G: there it is o that shows
