@@ -178,28 +178,3 @@ TEST(Trouble, PilotHeldUp)
     EXPECT_LE(wrong, 2 * kSeeds / 10);
     EXPECT_LE(small, 2 * kSeeds / 10);
 }
-
-// A shaped rail whose answers come at a quarter of its pace: the bucket there takes four times as long to
-// fill again. Both directions are found out in nine of ten cases; in the others the budget ends it before.
-TEST(Trouble, SlowerTheOtherWay)
-{
-    int there = 0;
-    int back = 0;
-    int burst = 0;
-    for (int seed = 1; seed <= kSeeds; ++seed) {
-        std::vector<Shape> shapes{shaped(200), shaped(20)};
-        shapes[1].other = shaped(5).p;
-        const Result r = calibrate(shapes, defaults(static_cast<std::uint64_t>(seed)));
-        const fsbml_fit_t &fit = r.fits[1];
-        EXPECT_LE(r.elapsed_ns, kBudget) << seed;
-        EXPECT_TRUE(fit.valid) << seed << ": " << fit.reason;
-        there += error_of(fit, shapes[1]) < 0.04 ? 0 : 1;
-        back += std::fabs(fit.back.G_ns_per_byte / shapes[1].true_G_back() - 1.0) < 0.04 ? 0 : 1;
-        burst += std::fabs(fit.params.burst_ns / (shapes[1].burst * shapes[1].p.G_ns_per_byte) - 1.0) < 0.2
-                     ? 0
-                     : 1;
-    }
-    EXPECT_LE(there, kSeeds / 10);
-    EXPECT_LE(back, kSeeds / 10);
-    EXPECT_LE(burst, kSeeds / 10);
-}

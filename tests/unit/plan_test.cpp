@@ -180,6 +180,38 @@ TEST(Plan, PredictionFollowsTheFormula)
 }
 
 // The top rung: all kinds, three samples, up to the largest size; both directions at two sizes.
+// What comes back has that direction's pace.
+TEST(Plan, PredictionOfSlowerAnswers)
+{
+    const Pace pace{40e3, 2e3, 10.0, 50.0};
+    EXPECT_DOUBLE_EQ(predict_ns(pace, {4, 0, 1000}), 40e3 + 3 * 2e3 + 4 * 1000 * 10.0 + 1000 * 50.0);
+    EXPECT_DOUBLE_EQ(predict_ns(pace, {4, 0, 1000, FSBML_PROBE_BACK}), 40e3 + 3 * 2e3 + 4 * 1000 * 50.0);
+    EXPECT_DOUBLE_EQ(predict_ns(pace, {4, 0, 1000, FSBML_PROBE_BOTH}),
+                     40e3 + 3 * 2e3 + 4 * 1000 * (10.0 + 50.0));
+}
+
+// With slower answers, every rung of two sizes tells the other direction, and costs what that takes.
+TEST(Plan, SlowerAnswers)
+{
+    const Pace pace{40e3, 2e3, 420.0, 1690.0};
+    int added = 0;
+    for (std::size_t rung = 0; rung < rungs(); ++rung) {
+        const Plan alike = plan(rung, kLimits, 420.0);
+        const Plan slower = make_plan(rung, kLimits, pace, kGap, kOverhead);
+        EXPECT_DOUBLE_EQ(slower.rest_ns, 4096 * 1690.0);
+        const auto large = [](const PlannedCell &c) {
+            return FSBML_PROBE_BACK == c.prtt.kind && c.prtt.bytes >= 4096;
+        };
+        const auto back = std::count_if(slower.cells.begin(), slower.cells.end(), large);
+        if (slower.sizes.size() >= 2) {
+            EXPECT_GE(back, 2) << rung;
+            EXPECT_GT(slower.cost_ns, alike.cost_ns) << rung;
+        }
+        added += slower.cells.size() > alike.cells.size() ? 1 : 0;
+    }
+    EXPECT_GE(added, 2);
+}
+
 TEST(Plan, TopRung)
 {
     const Plan top = plan(0, kLimits, 0.8);

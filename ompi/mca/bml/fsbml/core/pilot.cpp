@@ -23,6 +23,7 @@ constexpr double kDelaysAgainst = 4.0; // delays count that much: few packets do
 constexpr double kSlowAnswer = 2e6;    // ns of a round trip, of which one is enough
 constexpr double kDelayBeyond = 10e3;  // ns that the delay exceeds twice the gap
 constexpr double kRoundTrip = 100e3;   // ns of a round trip that the delay takes half of
+constexpr double kLittleAdded = 0.8;   // of a byte's average time, if answers are what it takes
 } // namespace
 
 // A transfer that a shaper's bucket cannot hide tells soon; a smaller one has to take long.
@@ -67,6 +68,7 @@ Prtt Pilot::next() const noexcept
         return overhead();
     case Stage::ramp:
     case Stage::third:
+    case Stage::third_again:
         return Prtt{1, 0, bytes_};
     case Stage::second:
         return Prtt{2, 0, bytes_};
@@ -89,6 +91,8 @@ double Pilot::predicted_ns() const noexcept
         return 2.0 * one_ns_;
     case Stage::third:
         return two_ns_;
+    case Stage::third_again:
+        return one_ns_;
     default:
         return pace_.base_ns;
     }
@@ -126,6 +130,7 @@ void Pilot::learn(double time_ns) noexcept
         learn_second(time_ns);
         break;
     case Stage::third:
+    case Stage::third_again:
         learn_third(time_ns);
         break;
     case Stage::done:
@@ -161,9 +166,20 @@ void Pilot::learn_third(double time_ns) noexcept
         climb();
         return;
     }
-    const double added = (two_ns_ - time_ns) / bytes_;
+    const bool again = Stage::third_again == stage_;
+    one_ns_ = again ? std::min(one_ns_, time_ns) : time_ns;
+    const double added = (two_ns_ - one_ns_) / bytes_;
     const double average = (two_ns_ - pace_.base_ns) / (3.0 * bytes_);
-    pace_.per_byte_ns = std::max({added, average, kMinG});
+    const bool slower = added < kLittleAdded * average;
+    if (!again) {
+        pace_.per_byte_ns = std::max({added, average, kMinG});
+        stage_ = slower ? Stage::third_again : Stage::done;
+        return;
+    }
+    if (slower) {
+        answer_per_byte_ns_ = (one_ns_ - pace_.base_ns) / bytes_ - std::max(0.0, added);
+        pace_.answer_per_byte_ns = answer_per_byte_ns_;
+    }
     stage_ = Stage::done;
 }
 

@@ -209,16 +209,17 @@ std::size_t last_rung_of(std::uint32_t samples) noexcept
 double predict_ns(const Pace &pace, const Prtt &p) noexcept
 {
     const double between = static_cast<double>(p.delay_ns) + pace.small_gap_ns;
-    const double bytes_ns = p.bytes * pace.per_byte_ns;
+    const double there_ns = p.bytes * pace.per_byte_ns;
+    const double back_ns = p.bytes * pace.slower_per_byte_ns();
     switch (p.kind) {
     case FSBML_PROBE_BACK:
-        return pace.base_ns + (p.packets - 1.0) * between + p.packets * bytes_ns;
+        return pace.base_ns + (p.packets - 1.0) * between + p.packets * back_ns;
     case FSBML_PROBE_TAKE: // the delay is for all of them
         return pace.base_ns + static_cast<double>(p.delay_ns) + p.packets * pace.small_gap_ns;
     case FSBML_PROBE_BOTH: // as if one way had to wait for the other
-        return pace.base_ns + (p.packets - 1.0) * between + 2.0 * p.packets * bytes_ns;
+        return pace.base_ns + (p.packets - 1.0) * between + p.packets * (there_ns + back_ns);
     default:
-        return pace.base_ns + (p.packets - 1.0) * between + (p.packets + 1.0) * bytes_ns;
+        return pace.base_ns + (p.packets - 1.0) * between + p.packets * there_ns + back_ns;
     }
 }
 
@@ -310,9 +311,12 @@ Plan make_plan(std::size_t rung, const Limits &limits, const Pace &pace, const P
     }
     add_back(plan, r, limits, pace, small_gap, overhead);
     add_extras(plan, r, limits, pace);
+    if (pace.answer_per_byte_ns > 0.0 && plan.sizes.size() >= 2 && !tells_other_way(plan)) {
+        add_other_way(plan, limits.small_size);
+    }
     // A shaper lets a few KiB pass at line speed after a pause. Each probe starts after such a pause: then it
     // cancels in PRTT(n,0,s) - PRTT(1,0,s).
-    plan.rest_ns = kBulkBytes * pace.per_byte_ns;
+    plan.rest_ns = kBulkBytes * pace.slower_per_byte_ns();
     for (const PlannedCell &cell : plan.cells) {
         // Half of the pause is expected back from the burst, on both ways. Where there is none, time runs out
         // before the last samples, and what the pilot has measured is all the better.
@@ -321,11 +325,18 @@ Plan make_plan(std::size_t rung, const Limits &limits, const Pace &pace, const P
                              : cell.prtt.bytes > limits.small_size ? both_ways
                                                                    : kBulkBytes;
         const double cost = predict_ns(pace, cell.prtt) + plan.rest_ns
-                            - std::min<double>(bytes, kBulkBytes) * pace.per_byte_ns;
+                            - std::min<double>(bytes, kBulkBytes) * pace.slower_per_byte_ns();
         plan.cost_ns += cell.times * cost;
     }
     plan.cost_ns *= plan.samples;
     return plan;
+}
+
+bool tells_other_way(const Plan &plan) noexcept
+{
+    return std::any_of(plan.cells.begin(), plan.cells.end(), [](const PlannedCell &c) {
+        return FSBML_PROBE_BACK == c.prtt.kind && c.prtt.bytes >= kBulkBytes;
+    });
 }
 
 void add_other_way(Plan &plan, std::uint32_t small)

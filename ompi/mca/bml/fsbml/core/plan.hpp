@@ -17,6 +17,7 @@
 
 #include "samples.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -26,12 +27,16 @@ namespace fsbml
 
 // What the pilot probes say about a rail, enough to predict a probe's time. Errs on the slow side.
 struct Pace {
-    double base_ns = 0.0;      // PRTT(1,0,small)
-    double small_gap_ns = 0.0; // between small messages
-    double per_byte_ns = 0.0;  // about G
+    double base_ns = 0.0;            // PRTT(1,0,small)
+    double small_gap_ns = 0.0;       // between small messages
+    double per_byte_ns = 0.0;        // about G
+    double answer_per_byte_ns = 0.0; // of the other direction, if that is slower; else 0
+
+    double slower_per_byte_ns() const noexcept { return std::max(per_byte_ns, answer_per_byte_ns); }
 };
 
-// THERE: base + (n-1) (d + gap) + (n+1) s G, n messages there and one back; the other kinds likewise.
+// THERE: base + (n-1) (d + gap) + n s G + s G', n messages there and one back, where G' is the other way's;
+// the other kinds likewise.
 double predict_ns(const Pace &pace, const Prtt &prtt) noexcept;
 
 struct Limits { // what the user and the rail allow, and where the rail is known to change
@@ -68,7 +73,11 @@ Plan make_plan(std::size_t rung, const Limits &limits, const Pace &pace, const P
 // Adds PRTT(1,0,s) and PRTT(n,0,s) to each round.
 void add_size(Plan &plan, const Pace &pace, std::uint32_t bytes, std::uint32_t most_packets);
 
-// Adds the least that tells the other direction's line: single messages, and two, of two sizes.
+// Whether large messages of the other direction are in it.
+bool tells_other_way(const Plan &plan) noexcept;
+
+// Adds the least that tells the other direction's line: single messages, and two, of the least and the
+// largest of the plan's sizes, of which there are two.
 void add_other_way(Plan &plan, std::uint32_t small);
 
 // n for messages of this size, 2 to most.

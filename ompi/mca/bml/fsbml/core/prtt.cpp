@@ -142,15 +142,35 @@ void Calibration::learn(Rail &r, const Prtt &prtt, double time_ns)
     }
 }
 
-// The answer to a single message takes the time that the message does not. Of a slow one, a bucket may have
-// hidden a part.
+// The pilot says whether answers are slower, or else single messages do: then rests have to be longer. What
+// messages of the other way took is no more than that.
 void Calibration::learn_answer(Rail &r)
 {
-    double pace = r.pilot.pace().per_byte_ns; // which errs on the slow side
+    Pace pace = r.pilot.pace();
+    double there = pace.per_byte_ns; // which errs on the slow side
     for (const GapPoint &p : gap_points(r.samples, FSBML_PROBE_THERE)) {
-        pace = p.bytes >= kBulkBytes && p.gap_ns > 0.0 ? std::min(pace, p.gap_ns / p.bytes) : pace;
+        there = p.bytes >= kBulkBytes && p.gap_ns > 0.0 ? std::min(there, p.gap_ns / p.bytes) : there;
     }
-    r.answer_ns_per_byte = 0.0;
+    double back_ns = 0.0;
+    double back_bytes = 0.0;
+    for (const GapPoint &p : gap_points(r.samples, FSBML_PROBE_BACK)) {
+        if (p.bytes >= kBulkBytes && p.gap_ns > 0.0) {
+            back_ns += p.gap_ns;
+            back_bytes += p.bytes;
+        }
+    }
+    double answer = r.pilot.answer_per_byte_ns();
+    answer = answer > 0.0 ? answer : single_answer(r, there);
+    answer = back_bytes > 0.0 ? std::min(answer, back_ns / back_bytes) : answer;
+    pace.answer_per_byte_ns = answer > kSlower * there ? answer : 0.0;
+    r.pilot.correct(pace);
+}
+
+// The answer to a single message takes the time that the message does not. Of a slow one, a bucket may have
+// hidden a part.
+double Calibration::single_answer(const Rail &r, double pace)
+{
+    double slowest = 0.0;
     for (const Samples::Cell &c : r.samples.cells()) {
         const double bytes = c.prtt.bytes;
         if (FSBML_PROBE_THERE != c.prtt.kind || 1 != c.prtt.packets || bytes < kBulkBytes) {
@@ -159,9 +179,10 @@ void Calibration::learn_answer(Rail &r)
         const double answer_ns = undisturbed(c.times_ns) - r.pilot.pace().base_ns - pace * bytes;
         if (answer_ns > kSlower * pace * bytes) {
             const double hidden = std::min(0.75 * kBulkBytes, 0.4 * bytes);
-            r.answer_ns_per_byte = std::max(r.answer_ns_per_byte, answer_ns / (bytes - hidden));
+            slowest = std::max(slowest, answer_ns / (bytes - hidden));
         }
     }
+    return slowest;
 }
 
 void Calibration::drop_kind(Rail &r, fsbml_probe_kind_t kind)

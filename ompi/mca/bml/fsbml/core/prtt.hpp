@@ -75,8 +75,6 @@ private:
         bool tight = false;
         Samples samples;
         Samples pace_samples; // the pilot's pair: what the line is drawn through when there is no better
-        double answer_ns_per_byte =
-            0.0;                      // pace of the other direction, if single messages tell that it is slow
         double drained_bytes = 0.0;   // what probes may have taken from a burst, as of idle_since
         std::uint64_t idle_since = 0; // end of the last probe, on the caller's clock
     };
@@ -96,6 +94,7 @@ private:
     void end_round(std::uint64_t elapsed_ns);
     bool refine(Rail &r);
     bool look_back(Rail &r);
+    static bool tells_slower_way(const Rail &r, const Prtt &prtt);
     Pace seen_pace(const Rail &r) const;
     bool replan(Rail &r, std::uint64_t elapsed_ns);
     void drop_kind(Rail &r, fsbml_probe_kind_t kind);
@@ -106,10 +105,10 @@ private:
     bool start_one(std::uint64_t elapsed_ns, fsbml_probe_t &out);
     void learn(Rail &r, const Prtt &prtt, double time_ns);
     static void learn_answer(Rail &r);
+    static double single_answer(const Rail &r, double pace);
     void issue(std::uint32_t rail, const Prtt &prtt, bool warm_up, fsbml_probe_t &out);
     bool fits(double time_ns, std::uint64_t elapsed_ns) const noexcept;
     double expected_ns(const Rail &r, const Prtt &prtt) const;
-    double refill_pace(const Rail &r) const noexcept;
     double drained(const Rail &r, std::uint64_t elapsed_ns) const noexcept;
     double rest_ns(const Rail &r, const Prtt &prtt, std::uint64_t elapsed_ns) const noexcept;
 

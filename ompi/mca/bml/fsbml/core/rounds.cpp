@@ -36,7 +36,8 @@ std::uint32_t Calibration::times_of(const Rail &r, const PlannedCell &cell) cons
     const auto got = static_cast<std::uint32_t>(nullptr != has ? has->times_ns.size() : 0);
     const std::uint32_t least = std::max(kTightSamples, r.plan.samples);
     const std::uint32_t lacks = std::min(r.rounds, least) - std::min({got, r.rounds, least});
-    const bool decides = FSBML_PROBE_THERE == cell.prtt.kind || FSBML_PROBE_TAKE == cell.prtt.kind;
+    const bool decides = FSBML_PROBE_THERE == cell.prtt.kind || FSBML_PROBE_TAKE == cell.prtt.kind
+                         || tells_slower_way(r, cell.prtt);
     const bool loose = cell.prtt.bytes > config_.small_size ? r.loose.line : r.loose.way;
     return std::max(loose && (decides || 2 * got < r.rounds) ? cell.times : 0, lacks);
 }
@@ -66,13 +67,24 @@ void Calibration::new_round(std::uint64_t elapsed_ns)
     }
     if (!fits(cost, elapsed_ns)) {
         round_.erase(std::remove_if(round_.begin(), round_.end(),
-                                    [](const Task &t) { return FSBML_PROBE_THERE != t.prtt.kind; }),
+                                    [&](const Task &t) {
+                                        return FSBML_PROBE_THERE != t.prtt.kind
+                                               && !tells_slower_way(rails_[t.rail], t.prtt);
+                                    }),
                      round_.end());
     }
     // Fisher-Yates by hand: std::shuffle may differ between libraries, and runs are to be repeatable.
     for (std::size_t i = round_.size(); i > 1; --i) {
         std::swap(round_[i - 1], round_[random_() % i]);
     }
+    // What was put in late comes first: there may be no time for all.
+    std::stable_partition(round_.begin(), round_.end(),
+                          [&](const Task &t) { return nullptr != rails_[t.rail].samples.find(t.prtt); });
+}
+
+bool Calibration::tells_slower_way(const Rail &r, const Prtt &prtt)
+{
+    return FSBML_PROBE_BACK == prtt.kind && r.pilot.pace().answer_per_byte_ns > 0.0;
 }
 
 // Which rails are done.
@@ -184,15 +196,17 @@ bool Calibration::refine(Rail &r)
 // Where the answers are slower, the other direction is worth knowing, whatever the plan could afford.
 bool Calibration::look_back(Rail &r)
 {
-    const bool known = std::any_of(r.plan.cells.begin(), r.plan.cells.end(), [](const PlannedCell &c) {
-        return FSBML_PROBE_BACK == c.prtt.kind && c.prtt.bytes >= kBulkBytes;
-    });
-    if (known || r.rounds < kTightSamples || !(r.answer_ns_per_byte > 0.0) || r.plan.sizes.size() < 2) {
+    const double answer = r.pilot.pace().answer_per_byte_ns;
+    if (r.rounds < kTightSamples || !(answer > 0.0) || tells_other_way(r.plan) || r.plan.sizes.empty()) {
         return false;
     }
+    if (1 == r.plan.sizes.size()) {
+        const std::uint32_t bytes = r.plan.sizes.front();
+        const std::uint32_t more = bytes / 2 <= r.known.max_bytes - bytes ? bytes + bytes / 2 : bytes / 2;
+        add_size(r.plan, r.pilot.pace(), more, config_.packets);
+    }
     add_other_way(r.plan, config_.small_size);
-    log(kLogPlan, "rail %td: the other way is slower, about %.3g ns/B", &r - rails_.data(),
-        r.answer_ns_per_byte);
+    log(kLogPlan, "rail %td: the other way is slower, about %.3g ns/B", &r - rails_.data(), answer);
     return true;
 }
 
@@ -265,16 +279,11 @@ double Calibration::expected_ns(const Rail &r, const Prtt &prtt) const
     return predict_ns(pace, prtt);
 }
 
-// How long a shaper's bucket takes for a byte: that of the slower direction, since the answer needs one, too.
-double Calibration::refill_pace(const Rail &r) const noexcept
-{
-    return std::max(r.pilot.pace().per_byte_ns, r.answer_ns_per_byte);
-}
-
-// What of a shaper's burst may not be back yet.
+// What of a shaper's burst may not be back yet: that of the slower direction, since the answer needs one,
+// too.
 double Calibration::drained(const Rail &r, std::uint64_t elapsed_ns) const noexcept
 {
-    const double pace = refill_pace(r);
+    const double pace = r.pilot.pace().slower_per_byte_ns();
     const double idle = as_double(elapsed_ns - std::min(elapsed_ns, r.idle_since));
     return pace > 0.0 ? std::max(0.0, r.drained_bytes - idle / pace) : r.drained_bytes;
 }
@@ -285,7 +294,7 @@ double Calibration::rest_ns(const Rail &r, const Prtt &prtt, std::uint64_t elaps
 {
     const double takes = prtt.packets * (prtt.bytes + kFrame);
     const double lacks = drained(r, elapsed_ns) - std::max(0.0, kBulkBytes - takes);
-    const double rest = lacks * refill_pace(r);
+    const double rest = lacks * r.pilot.pace().slower_per_byte_ns();
     return rest >= kLeastRest ? rest : 0.0;
 }
 
