@@ -129,16 +129,14 @@ slow_one_way() {
 # The partner of the process that measures sends the other way, and knows that it is another one.
 each_its_own_way() {
     local attempt name="a rail that is slower one way" seen='rail1: .*the other way .* G 1[5-8][0-9][0-9] ns/B'
-    local doubts="$DISTURBED|the measurement of rail[01] does not hold|rail1: note: only 2 samples"
     harness_wanted "$name" || return 0
     harness_cluster_up 3 200mbit 20mbit
     slow_one_way
-    # One job in twenty does not see the slow direction, and takes the other one for slower; where processors are busy, more do
-    # not see enough, and say so. A direction that is never seen fails all.
-    for attempt in 1 2 3 4 5 6 7 8; do
+    # One job, unless it says itself that busy processors have kept it from measuring.
+    for attempt in 1 2 3 4 5; do
         job --mca bml_fsbml_verbose 5
-        if [ -z "$(verdict "$seen")" ]; then break; fi
-        if [ "$attempt" -ge 3 ] && ! grep -qE "$doubts" "$harness_stderr"; then break; fi
+        if ! grep -q "$DISTURBED" "$harness_stderr"; then break; fi
+        printf '# job %d: %s\n' "$attempt" "$DISTURBED"
     done
     harness_result "$name: the job ends right" "$(verdict "$seen")"
     harness_result "... it is as fast as before there" "$(near rail1 1.2 2.39 "$harness_stderr")"
