@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Tests of what the documents say: every mpirun command in them runs on a virtual cluster, every subcommand, option and parameter
+# that they name exists, and every link leads somewhere.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+#
+# Needs root, for virtual clusters. Prints TAP.
+set -euo pipefail
+FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
+export FSBML_TOP
+for part in scripts/lib.sh scripts/openmpi.sh scripts/stock.sh bench/cluster/{state,contain,options,job,programs,experiment}.sh tests/driver/tap.sh; do
+    # shellcheck disable=SC1090
+    . "$FSBML_TOP/$part"
+done
+is_root || die "docs_test.sh needs root, as the cluster does."
+PATH=$PATH:/usr/sbin:/sbin
+
+name="" scratch="" # set by:
+own_clusters d
+documents=("$FSBML_TOP/README.md" "$FSBML_TOP"/docs/*.md)
+
+# commands PATTERN: lines of fenced blocks that begin with it, without comments, each once.
+commands() {
+    awk -v pattern="^ *($1)" '/^ *```/ { inside = !inside; next } inside && $0 ~ pattern { sub(/ +#.*/, ""); sub(/^ +/, ""); print }' \
+        "${documents[@]}" | sort -u
+}
+
+# The documents' interfaces, nodes and program are the virtual cluster's.
+run_mpirun() {
+    local line=$1 words word arguments=()
+    line=${line//eth0/rail0}
+    line=${line//eth1/rail1}
+    line=${line//10.1.0.0\/24/10.71.0.0\/24}
+    line=${line//\/tmp\/records/records/}
+    read -r -a words <<<"${line#mpirun }"
+    while [ ${#words[@]} -gt 0 ]; do
+        word=${words[0]}
+        words=("${words[@]:1}")
+        case "$word" in
+            --host) words=("${words[@]:1}") ;;
+            ./my_program | ./a.out | ...) arguments+=("$scratch/my_program") ;;
+            rails.txt) arguments+=("$scratch/rails.txt") ;;
+            *) arguments+=("$word") ;;
+        esac
+    done
+    (cd "$scratch" && timeout 90 "$FSBML_TOP/fsbml" cluster run --name "$name" -n 2 -- "${arguments[@]}" >out 2>err </dev/null) && return 0
+    tail -n 10 "$scratch/err" | sed 's/^/# /' >&9
+    return 1
+}
+
+# options_exist LINE: subcommand and options of a command of the driver are in its help.
+options_exist() {
+    local words word help
+    read -r -a words <<<"${1#./fsbml }"
+    help=$(fsbml "${words[0]}" --help 2>&1; [ "${words[0]}" != bench ] || fsbml bench "${words[1]:-}" --help 2>&1 || :)
+    [ -n "$help" ] || return 1
+    for word in "${words[@]:1}"; do
+        [ "$word" != -- ] || break
+        [[ $word != --* ]] || grep -qF -- "$word" <<<"$help" || { printf '# no %s in the help of %s\n' "$word" "${words[0]}" >&9 && return 1; }
+    done
+}
+
+# parameters_exist: whatever is called bml_fsbml_NAME is a parameter, or a performance variable.
+parameters_exist() {
+    local known word missing=0
+    known=$(OMPI_MCA_mca_component_path="$(component_dir "$prefix")" OMPI_MCA_mca_base_component_path="$(component_dir "$prefix")" \
+        "$prefix/bin/ompi_info" --param bml fsbml --level 9 | grep -oE 'bml_fsbml_[a-zA-Z_]+' | sort -u)
+    [ "$(wc -l <<<"$known")" -gt 20 ] || return 1
+    for word in $(grep -ohE 'bml_fsbml_[a-zA-Z][a-zA-Z_]*' "${documents[@]}" "$FSBML_TOP/ompi/mca/bml/fsbml/help-mca-bml-fsbml.txt" | sort -u); do
+        # names of files are no parameters
+        grep -qx -- "$word" <<<"$known" || ls "$FSBML_TOP/ompi/mca/bml/fsbml/$word".[ch] >/dev/null 2>&1 ||
+            { printf '# there is no %s\n' "$word" >&9 && missing=1; }
+    done
+    return "$missing"
+}
+
+links_lead() {
+    local document link missing=0
+    for document in "${documents[@]}"; do
+        for link in $(grep -oE '\]\([^)#]+' "$document" | sed 's/^](//' | grep -v '^https\?:' || :); do
+            [ -e "$(dirname -- "$document")/$link" ] || { printf '# %s: %s\n' "${document##*/}" "$link" >&9 && missing=1; }
+        done
+    done
+    return "$missing"
+}
+
+prefix=$(stock_openmpi "")
+"$FSBML_TOP/fsbml" build >/dev/null 2>&1 || :
+"$prefix/bin/mpicc" -O1 -I "$FSBML_TOP/tests/mpi" -o "$scratch/my_program" "$FSBML_TOP/tests/mpi/collectives.c"
+printf 'fsbml-table 2\nrail tcp:10.71.0.0/24 rail0 L=20000 o_s=5000 o_r=5000 g=1000 G=42\n' >"$scratch/rails.txt"
+fsbml cluster up --name "$name" --nodes 2 >/dev/null 2>&1 || die "the cluster could not be started."
+
+ok "links lead somewhere" links_lead
+ok "parameters and variables exist" parameters_exist
+while read -r line; do
+    ok "exists: $line" options_exist "$line"
+done < <(commands '[.]/fsbml')
+runs=0
+while read -r line; do
+    runs=$((runs + 1))
+    ok "runs: $line" run_mpirun "$line"
+done < <(commands mpirun | grep -v '\.\.\.$')
+ok "there were commands to run" [ "$runs" -ge 5 ]
+ok "the page of the report is there" grep -q '</html>' "$scratch/report.html"
+ok "... and trace reads what the job left" fsbml trace "$scratch/trace" >"$scratch/out"
+tap_end
