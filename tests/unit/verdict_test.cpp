@@ -116,7 +116,7 @@ TEST(Verdict, TellsOfOthersOnTheInterface)
     EXPECT_FALSE(says(j, "somebody else"));
 }
 
-// Headers of small messages, and what measuring sends, are the job's own.
+// Headers of small messages are the job's own, and less than a MiB is not worth a word.
 TEST(Verdict, TakesHeadersForNobodyElse)
 {
     Job j(2, 2, {25.0, 2.5});
@@ -126,9 +126,10 @@ TEST(Verdict, TakesHeadersForNobodyElse)
     j.rail(0).interface_bytes = 800000000;
     EXPECT_TRUE(says(j, "somebody else"));
     j.rail(0).interface_bytes = 0;
-    j.rail(1).interface_bytes =
-        1700000; // 180 ms at 2.5 MB/s are 450 kB, half as much again and 1 MiB are not reached
+    j.rail(1).interface_bytes = 1200000;
     EXPECT_FALSE(says(j, "somebody else"));
+    j.rail(1).interface_bytes = 1700000;
+    EXPECT_TRUE(says(j, "somebody else"));
 }
 
 TEST(Verdict, TellsOfLostPackets)

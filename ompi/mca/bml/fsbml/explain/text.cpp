@@ -309,8 +309,10 @@ void parameters(std::string &s, const Figures &f)
 std::string fit_quality(const fsbml_fit_t &fit)
 {
     const std::string reason = clean_of(fit.reason);
-    return plural(fit.probes, "probe") + (fit.tight ? "" : ", less sure than wanted")
-           + (reason.empty() ? "" : "; " + reason);
+    const std::string how = 0 == fit.probes ? "given, not measured"
+                                            : plural(fit.probes, "probe")
+                                                  + (fit.tight ? "" : ", less sure than wanted");
+    return how + (reason.empty() ? "" : "; " + reason);
 }
 
 std::vector<std::string> about_job(const fsbml_job_t &job)
