@@ -7,8 +7,8 @@
 bench_core_build() {
     local program=$1 core=$FSBML_TOP/ompi/mca/bml/fsbml/core
     mkdir -p "$(dirname -- "$program")"
-    "${CXX:-g++}" -std=c++17 -O2 -Wall -Wextra -fvisibility=hidden -I "$core" -o "$program.new" \
-        "$FSBML_TOP/bench/micro/vft_bench.cpp" "$core"/*.cpp -lbenchmark -pthread && mv -f "$program.new" "$program"
+    "${CXX:-g++}" -std=c++17 -O2 -Wall -Wextra -fvisibility=hidden -I "$core" -I "$core/.." -o "$program.new" \
+        "$FSBML_TOP/bench/micro/vft_bench.cpp" "$core"/*.cpp "$core"/../explain/{account,merge,summary_api,summary_wire}.cpp -lbenchmark -pthread && mv -f "$program.new" "$program"
 }
 
 # bench_core_instructions PROGRAM: what a decision costs in instructions, which no other program disturbs.
@@ -54,7 +54,7 @@ bench_core() {
         if ! { [ -d "$(dirname -- "$json")" ] && : 2>/dev/null >>"$json"; }; then die "bench: cannot write '$json'."; fi
         options+=("--benchmark_out=$json" --benchmark_out_format=json)
     fi
-    if ! newer_than_all "$program" "$FSBML_TOP/bench/micro" "$FSBML_TOP/ompi/mca/bml/fsbml/core"; then
+    if ! newer_than_all "$program" "$FSBML_TOP/bench/micro" "$FSBML_TOP/ompi/mca/bml/fsbml/core" "$FSBML_TOP/ompi/mca/bml/fsbml/explain"; then
         need_packages "the core's benchmark" g++ libbenchmark-dev
         logged "$log" "compiling the core's benchmark" bench_core_build "$program" || die "could not compile the core's benchmark; the log is $log"
     fi

@@ -6,6 +6,7 @@
 // calls it.
 //
 //   choose_and_charge/R/P   R rails, policy P; messages of changing size, a clock that moves on
+//   reported/R              the same (arrival) where a report of the job is wanted
 //   observed/R/E            the same (arrival) while somebody looks; one in E decisions is traced, 0: none
 //   pieces/R/B              the same (arrival), rails with overheads by size and a gap of two pieces, with B
 //   breaks choose/R                the choice alone contended/R             the same with two threads on one
@@ -13,6 +14,7 @@
 //   it loop                    what of the first is the benchmark's own loop calibration/R           all that
 //   the core does for a measurement of R rails: plan, samples, fit; no time
 //                           passes on rails (their PRTTs come from the formulas, thesis 3.2.2)
+#include "explain/fsbml_explain.h"
 #include "fsbml_core.h"
 #include "rail.hpp"
 
@@ -87,6 +89,32 @@ void pieces(benchmark::State &state)
 {
     decide(state, make(static_cast<std::size_t>(state.range(0)), FSBML_POLICY_ARRIVAL,
                        static_cast<std::size_t>(state.range(1))));
+}
+
+// A report is wanted: each decision is replayed by other rules as well.
+void reported(benchmark::State &state)
+{
+    const auto rails = static_cast<std::size_t>(state.range(0));
+    const SchedPtr s = make(rails, FSBML_POLICY_ARRIVAL);
+    fsbml_account_t *const account = fsbml_account_create(rails);
+    for (std::size_t i = 0; i < rails; ++i) {
+        const fsbml_loggp_t p = loggp(20e3, 1e3, 2e3, 80.0 / static_cast<double>(i + 1));
+        fsbml_account_set_model(account, i, &p);
+    }
+    fsbml_observer_config_t config{};
+    config.audience = fsbml_account_audience(account);
+    fsbml_observer_t *const observer = fsbml_observer_create(s.get(), &config);
+    std::uint64_t now = 1000000000;
+    std::size_t bytes = 16;
+    for (auto _ : state) {
+        const int rail = fsbml_sched_choose(s.get(), now, bytes, all(rails));
+        fsbml_sched_charge_observed(s.get(), observer, static_cast<std::size_t>(rail), now, bytes, all(rails), 1,
+                                    nullptr);
+        now += 30000;
+        bytes = (bytes * 5 + 64) & 0xffff;
+    }
+    fsbml_observer_destroy(observer);
+    fsbml_account_destroy(account);
 }
 
 // Somebody looks: one in `every` decisions is traced, 0: none, as when counters are read only.
@@ -218,6 +246,7 @@ BENCHMARK(loop);
 BENCHMARK(choose_and_charge)->ArgsProduct({{1, 2, 4, 8, 16, 32}, {FSBML_POLICY_ARRIVAL}});
 BENCHMARK(choose_and_charge)
     ->ArgsProduct({{2, 16}, {FSBML_POLICY_THESIS, FSBML_POLICY_ROUNDROBIN, FSBML_POLICY_SINGLE}});
+BENCHMARK(reported)->Arg(2)->Arg(16);
 BENCHMARK(observed)->ArgsProduct({{2, 16}, {0, 100, 1}});
 BENCHMARK(pieces)->ArgsProduct({{2, 8, 16}, {1}})->Args({2, 2})->Args({8, 8});
 BENCHMARK(choose)->Arg(1)->Arg(2)->Arg(4)->Arg(8)->Arg(16)->Arg(32);
