@@ -64,7 +64,7 @@ options_exist() {
 parameters_exist() {
     local known word missing=0
     known=$(OMPI_MCA_mca_component_path="$(component_dir "$prefix")" OMPI_MCA_mca_base_component_path="$(component_dir "$prefix")" \
-        "$prefix/bin/ompi_info" --param bml fsbml --level 9 | grep -oE 'bml_fsbml_[a-zA-Z_]+' | sort -u)
+        "$prefix/bin/ompi_info" --param bml fsbml --level 9 2>/dev/null | grep -oE 'bml_fsbml_[a-zA-Z_]+' | sort -u)
     [ "$(wc -l <<<"$known")" -gt 20 ] || return 1
     for word in $(grep -ohE 'bml_fsbml_[a-zA-Z][a-zA-Z_]*' "${documents[@]}" "$FSBML_TOP/ompi/mca/bml/fsbml/help-mca-bml-fsbml.txt" | sort -u); do
         # names of files are no parameters
