@@ -1,7 +1,8 @@
 # The tests that `make check` runs, on the builds that the driver keeps. Sourced after stock.sh.
 # shellcheck shell=bash
 #
-#   check_component PREFIX   unit, shim, layout and patch tests, and the DSO, built for that Open MPI (stock or reference)
+#   check_component PREFIX [no-core]   unit, shim, layout and patch tests, and the DSO, built for that Open MPI (stock or
+#                            reference); no-core: without the units of the core, which knows no Open MPI
 #   check_sanitized          the core's unit tests with ASan and UBSan
 #   check_shim_threads PREFIX   threads on the shim and the core, both with TSan; Open MPI itself is as it is
 
@@ -11,10 +12,11 @@ need_googletest() {
         need_packages "the unit tests" libgtest-dev nlohmann-json3-dev
 }
 
-# run_check DIR WHAT: prints the tests' results on stdout.
+# run_check DIR WHAT [VARIABLE=VALUE]: prints the tests' results on stdout.
 run_check() {
     local dir=$1 what=$2 log=$FSBML_BUILD/log/${1##*/}-check.log rc=0
-    logged "$log" "$what" make -C "$dir/build" -j "$(nproc)" check || rc=$?
+    shift 2
+    logged "$log" "$what" make -C "$dir/build" -j "$(nproc)" check "$@" || rc=$?
     grep -E '^(PASS|FAIL): ' "$log" | sed 's|: .*/\(abi/\)|: \1|'
     [ "$rc" -eq 0 ] || die "$what failed; the log is $log"
 }
@@ -24,7 +26,8 @@ check_component() {
     need_googletest
     stock_build "$prefix" no ""
     dir=$(stock_dir "$prefix")
-    run_check "$dir" "testing the component for Open MPI $(openmpi_version "$prefix")"
+    # shellcheck disable=SC2016 # make's
+    run_check "$dir" "testing the component for Open MPI $(openmpi_version "$prefix")" ${2:+'tests_to_run=$(mpi_programs)'}
 }
 
 # configure_in DIR KEY WHAT ARGUMENT...: configures in DIR/build, unless it was for the same KEY.
@@ -45,7 +48,7 @@ check_sanitized() {
     need_googletest
     prepare_build
     configure_in "$dir" "$(autotools_key)" "configuring the core with sanitizers" \
-        --enable-sanitizers CFLAGS="-g -O1" CXXFLAGS="-g -O1"
+        --enable-sanitizers CFLAGS="-g1 -O1" CXXFLAGS="-g1 -O1" # lines are enough for a stack
     run_check "$dir" "testing the core with ASan and UBSan"
     exec 9>&-
 }
