@@ -80,7 +80,7 @@ std::string report_of(double factor = 1, bool valid = true)
     }
     const fsbml_measurement_t report{&table,         "4.1.4",        {"node0", "node1"}, 1,
                                 samples.data(), samples.size(), holdout.data(),     holdout.size()};
-    return fsbml::report_text(report);
+    return fsbml::measurement_text(report);
 }
 
 Run run_of(const std::string &text)
@@ -126,7 +126,7 @@ TEST(Run, IsWhatFsbmlReported)
 TEST(Run, IsNothingElse)
 {
     std::string other = report_of();
-    other.replace(other.find("report-1"), 8, "report-2");
+    other.replace(other.find("measurement-1"), 13, "measurement-2");
     for (const std::string &text : {std::string(), std::string("{}"), std::string("hello"),
                                     std::string("[1]"), other, report_of().substr(0, 500)}) {
         EXPECT_THROW(run_of(text), std::runtime_error) << text.substr(0, 40);
