@@ -30,6 +30,7 @@ typedef struct question_t {
 
 static struct {
     opal_mutex_t lock;           /* for beginning */
+    bool ready;                  /* the questions' locks are made */
     bool asks;                   /* arrivals are to be found out */
     fsbml_account_t *account;    /* for the report, NULL: none is wanted */
     question_t question[FSBML_MAX_RAILS];
@@ -196,6 +197,7 @@ void fsbml_observe_start(void)
         atomic_store(&look.question[r].next_ns, 0);
         atomic_store(&look.question[r].skip, 0);
     }
+    look.ready = true;
     look.asks = false;
     if (0 == mca_bml_fsbml.n_rails || (!is_set(p->report) && !is_set(p->trace))) {
         return;
@@ -226,7 +228,8 @@ void fsbml_observe_stop(void)
     mca_bml_fsbml.observer = NULL;
     fsbml_account_destroy(look.account);
     look.account = NULL;
-    for (uint32_t r = 0; r < FSBML_MAX_RAILS; ++r) {
+    for (uint32_t r = 0; look.ready && r < FSBML_MAX_RAILS; ++r) { /* not if setting up has failed before */
         OBJ_DESTRUCT(&look.question[r].lock);
     }
+    look.ready = false;
 }
