@@ -75,6 +75,10 @@ forms() {
     is "one in ten decisions" has "$left/few.0.decisions" '^fsbml-decisions 1 .* every 10 '
     job 2 pvars
     is "MPI_T variables" has "$harness_stdout" 'pvars: [0-9]+ checks passed'
+    harness_fsbml cluster set --name "$harness_cluster" --node 1 --rail 1 down
+    job 2 witness --mca bml_fsbml_report -
+    is "a cable that is out is named first" has "$harness_stdout" \
+        '^  rail1 carried nothing between node0 and node1: the interface has no carrier on node1'
 }
 
 harness_begin "Verifies that report, trace, performance variables and interface counters agree." "$@"
