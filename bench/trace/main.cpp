@@ -4,10 +4,9 @@
 #include "show.hpp"
 
 #include "launch.hpp"
+#include "write.hpp"
 
 #include <CLI/CLI.hpp>
-
-#include <fstream>
 
 #include <fmt/format.h>
 
@@ -45,19 +44,6 @@ int parse(int argc, char **argv, Request &request)
     return -1;
 }
 
-void write(const std::string &file, const std::string &text)
-{
-    if (file == "-") {
-        fmt::print("{}", text);
-        return;
-    }
-    std::ofstream stream(file);
-    stream << text;
-    if (!stream.flush()) {
-        throw std::runtime_error(fmt::format("cannot write '{}'", file));
-    }
-}
-
 void work(const Request &request)
 {
     const Findings findings = look_into(request.files, request.wanted);
@@ -66,7 +52,7 @@ void work(const Request &request)
                    replay_of(findings));
     }
     if (!request.json.empty()) {
-        write(request.json, document_of(findings, request.wanted).dump(1) + '\n');
+        fsbml::bench::write(request.json, document_of(findings, request.wanted).dump(1) + '\n');
     }
 }
 

@@ -3,6 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "show.hpp"
 
+#include "duration.hpp"
 #include "table.hpp"
 
 #include <fmt/format.h>
@@ -12,19 +13,8 @@ namespace fsbml::trace
 namespace
 {
 
-std::string duration(double ns)
-{
-    static const struct {
-        double ns;
-        const char *unit;
-    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
-    for (const auto &unit : units) {
-        if (ns >= unit.ns) {
-            return fmt::format("{:.4g} {}", ns / unit.ns, unit.unit);
-        }
-    }
-    return fmt::format("{:.4g} ns", ns);
-}
+using bench::duration;
+
 std::string duration(std::uint64_t ns)
 {
     return duration(static_cast<double>(ns));

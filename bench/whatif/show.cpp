@@ -9,6 +9,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "duration.hpp"
+
 #include <fmt/format.h>
 
 namespace fsbml::whatif
@@ -16,19 +18,7 @@ namespace fsbml::whatif
 namespace
 {
 
-std::string duration(double ns)
-{
-    static const struct {
-        double ns;
-        const char *unit;
-    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
-    for (const auto &unit : units) {
-        if (ns >= unit.ns) {
-            return fmt::format("{:.4g} {}", ns / unit.ns, unit.unit);
-        }
-    }
-    return fmt::format("{:.4g} ns", ns);
-}
+using bench::duration;
 
 std::string shares_of(const Row &row)
 {

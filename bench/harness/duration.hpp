@@ -1,0 +1,14 @@
+// A time as a person reads it.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#pragma once
+
+#include <string>
+
+namespace fsbml::bench
+{
+
+// "1.25 ms": four digits, from ns to s.
+std::string duration(double ns);
+
+} // namespace fsbml::bench
