@@ -162,9 +162,9 @@ typedef struct mca_bml_fsbml_path_t {
     uint32_t round;               /**< of questions: what was asked before the path was removed proves nothing */
     _Atomic bool heard, proved;   /**< the peer has asked on it; or answered, at some time */
     _Atomic uint32_t astray;      /**< who got what was asked here: FSBML_ASTRAY_*, or that and a rank */
-    bool looked, judged;          /**< the peer was asked why the path does not work; the cause is known */
-    uint32_t speed_mbit;          /**< of the peer's interface as its device says; known once it was asked what it sees, 0: not */
-    uint32_t kind;                /**< of its fault (fsbml_fault_kind_t) */
+    _Atomic bool looked, judged;  /**< the peer was asked why the path does not work; the cause is known */
+    _Atomic uint32_t speed_mbit;  /**< of the peer's interface as its device says; known once it was asked what it sees, 0: not */
+    uint32_t kind;                /**< of its fault (fsbml_fault_kind_t); with ep->lock, as is why */
     char why[FSBML_REASON_MAX];   /**< it was closed, or left out */
 } mca_bml_fsbml_path_t;
 

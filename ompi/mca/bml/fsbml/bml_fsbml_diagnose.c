@@ -191,8 +191,11 @@ uint32_t fsbml_diagnose_now(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
         opal_progress();
     }
     fsbml_diagnose_end(ep, path);
+    opal_mutex_lock(&ep->lock);
+    const uint32_t kind = path->kind;
     memcpy(why, path->why, sizeof(path->why));
-    return path->kind;
+    opal_mutex_unlock(&ep->lock);
+    return kind;
 }
 
 void fsbml_diagnose_speeds(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail, size_t n,

@@ -85,13 +85,14 @@ bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
         fsbml_diagnose_end(ep, path);
         char *peer = fsbml_proc_host(ep->proc);
         opal_mutex_lock(&ep->lock);
+        const uint32_t kind = path->kind;
         memcpy(why, path->why, sizeof(why));
         path->reported = true;
         opal_mutex_unlock(&ep->lock);
         fsbml_rails_names(atomic_load(&ep->possible), rest, sizeof(rest));
         opal_show_help(FSBML_HELP, "rail left out", true, rail->name, fsbml_name_detail(rail, detail), fsbml_node_name(), peer,
                        why, '\0' != rest[0] ? rest : "none");
-        fsbml_diagnose_note(path->rail, peer, path->kind, why);
+        fsbml_diagnose_note(path->rail, peer, kind, why);
         free(peer);
     }
     return all_told;
