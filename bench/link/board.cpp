@@ -35,6 +35,7 @@ Board::Board() : epoll_(::epoll_create1(EPOLL_CLOEXEC))
     if (epoll_ < 0) {
         throw std::system_error(errno, std::generic_category(), "epoll");
     }
+    stopping = false; // what ended another board
 }
 
 Board::~Board()

@@ -2,6 +2,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "control.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -24,6 +26,16 @@ namespace
 [[noreturn]] void fail(const std::string &what)
 {
     throw std::system_error(errno, std::generic_category(), what);
+}
+
+constexpr std::size_t kMostClients = 16;
+
+bool watch(int epoll, int fd)
+{
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = fd;
+    return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 sockaddr_un address_of(const std::string &path)
@@ -110,41 +122,72 @@ std::string answer(Board &board, const std::string &request)
 
 Control::Control(Board &board, const std::string &path)
     : board_(board), path_(path),
-      listening_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0))
+      listening_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+      ready_(::epoll_create1(EPOLL_CLOEXEC))
 {
     const sockaddr_un address = address_of(path);
-    if (listening_ < 0
+    if (listening_ < 0 || ready_ < 0
         || ::bind(listening_, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0
-        || ::chmod(path.c_str(), 0600) != 0 || ::listen(listening_, 16) != 0) {
+        || ::chmod(path.c_str(), 0600) != 0 || ::listen(listening_, 16) != 0 || !watch(ready_, listening_)) {
         fail(path);
     }
-    board.also(listening_, [this] { serve(); });
+    board.also(ready_, [this] { serve(); });
 }
 
 Control::~Control()
 {
     ::unlink(path_.c_str());
+    while (!clients_.empty()) {
+        leave(clients_.front());
+    }
     ::close(listening_);
+    ::close(ready_);
 }
 
-// A client sends at once and waits: if its request is not there within 10 ms, it is none of ours, and frames
-// wait meanwhile.
+// Nothing here waits, as frames would: a client on a busy machine may take its time between connecting and asking.
 void Control::serve()
 {
-    const int client = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+    std::array<epoll_event, kMostClients + 1> events;
+    const int n = ::epoll_wait(ready_, events.data(), static_cast<int>(events.size()), 0);
+    for (int i = 0; i < n; ++i) {
+        const int fd = events[static_cast<std::size_t>(i)].data.fd;
+        if (fd != listening_) {
+            reply_to(fd);
+        }
+    }
+    accept(); // afterwards, as it may close who has not asked for long
+}
+
+void Control::accept()
+{
+    const int client = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (client < 0) {
         return;
     }
-    const timeval patience{0, 10000};
-    (void) ::setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    (void) ::setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    if (clients_.size() == kMostClients) {
+        leave(clients_.front());
+    }
+    clients_.push_back(client);
+    if (!watch(ready_, client)) {
+        leave(client);
+    }
+}
+
+void Control::reply_to(int client)
+{
     std::array<char, 4096> request{};
     const ssize_t got = ::recv(client, request.data(), request.size(), 0);
     if (got > 0) {
         const std::string reply = answer(board_, std::string(request.data(), static_cast<std::size_t>(got)));
         (void) ::send(client, reply.data(), reply.size(), MSG_NOSIGNAL);
     }
-    ::close(client);
+    leave(client);
+}
+
+void Control::leave(int client)
+{
+    clients_.erase(std::remove(clients_.begin(), clients_.end(), client), clients_.end());
+    ::close(client); // which ends its being watched
 }
 
 std::string ask(const std::string &path, const std::string &request)

@@ -5,6 +5,7 @@
 
 #include "board.hpp"
 
+#include <deque>
 #include <string>
 
 namespace fsbml::link
@@ -28,10 +29,15 @@ public:
 
 private:
     void serve();
+    void accept();
+    void reply_to(int client);
+    void leave(int client);
 
     Board &board_;
     const std::string path_;
     int listening_;
+    int ready_;                // wakes for the listening socket and the clients
+    std::deque<int> clients_;  // who have not asked yet, the oldest first
 };
 
 // The other end: sends a request to an emulator and returns its answer. Throws std::system_error, also if

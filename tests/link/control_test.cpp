@@ -1,14 +1,21 @@
 // Requests to the emulator: what they change and how they are refused. Without devices: a board without
-// links, and the socket. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers.
-// All rights reserved.
+// links, and the socket.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "control.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <string>
 #include <system_error>
 #include <thread>
+#include <vector>
 
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 using namespace fsbml::link;
@@ -53,6 +60,40 @@ TEST(Control, Socket)
     }
     EXPECT_THROW(ask(path, "show"), std::system_error);
     EXPECT_THROW(ask("/tmp/" + std::string(200, 'x'), "show"), std::system_error);
+}
+
+// Who connects and does not ask yet holds up nobody, and is answered whenever he asks; too many of them are sent away.
+TEST(Control, WaitsForNobody)
+{
+    const std::string path = socket_path();
+    Board board;
+    const Control control(board, path);
+    std::thread carrier([&] { board.run(); });
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    std::vector<int> idle;
+    const auto connect = [&] {
+        idle.push_back(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+        return ::connect(idle.back(), reinterpret_cast<const sockaddr *>(&address), sizeof address);
+    };
+    std::array<char, 64> reply{};
+    ASSERT_EQ(connect(), 0);
+    EXPECT_EQ(ask(path, "set x down"), "error: there is no link 'x'");
+    ASSERT_EQ(::send(idle[0], "set y up", 8, MSG_NOSIGNAL), 8);
+    const ssize_t got = ::recv(idle[0], reply.data(), reply.size(), 0);
+    EXPECT_EQ(std::string(reply.data(), static_cast<std::size_t>(std::max(got, ssize_t{0}))),
+              "error: there is no link 'y'");
+    for (int i = 0; i < 40; ++i) {
+        ASSERT_EQ(connect(), 0);
+    }
+    EXPECT_EQ(ask(path, "set z down"), "error: there is no link 'z'");
+    EXPECT_EQ(::recv(idle[1], reply.data(), reply.size(), 0), 0); // the oldest of them
+    EXPECT_EQ(ask(path, "stop"), "ok");
+    carrier.join();
+    for (const int fd : idle) {
+        (void) ::close(fd);
+    }
 }
 
 // A namespace or an interface that cannot be had is an error with its name, not a crash.
