@@ -18,6 +18,9 @@ constexpr std::uint64_t kPatienceNs = 200000000;
 // After a round until the next: what disturbed it, or seemed to be a difference, is to be over.
 constexpr std::uint64_t kPauseNs[] = {50000000, 500000000, 5000000000};
 
+// Answers that are late on all rails are believed after so many rounds.
+constexpr std::size_t kLateRounds = 3;
+
 // Who has not looked for so long does not know when an answer came.
 constexpr std::uint64_t kAwayNs = 1000000;
 // So many such questions, by those that are wanted on a rail, end a round.
@@ -215,7 +218,9 @@ void Distance::end_round(std::uint64_t now_ns) noexcept
     PerRail least{};
     if (leasts(least) && credible(least, false)) {
         const std::uint32_t farther = differences(least);
-        over_ = 0 == farther || credible(least, true);
+        // That answers are late alike on all rails can be the peer's doing, and hide what the rails differ by.
+        const bool hidden = 0 == farther && late(least) && rounds_ + 1 < kLateRounds;
+        over_ = !hidden && ((0 == farther && !late(least)) || credible(least, true));
         farther_ = over_ ? farther : 0;
     }
     over_ = over_ || kRounds == rounds_ + 1;

@@ -10,7 +10,8 @@
 // has come close to it. A peer that computes answers late, on all rails alike: then it is asked again later.
 // Who asks computes, too: what came while nobody here looked is asked again at once, a few times.
 // Only what the rails differ by can change a choice, and only a clear difference that a second round has
-// found again is told: where all peers are alike, one round says so, and nothing changes.
+// found again is told: where all peers are alike, one round says so, and nothing changes. If all rails are late
+// alike, it takes three: a peer that gets its processor every few milliseconds seems as far on each.
 #ifndef FSBML_DISTANCE_HPP
 #define FSBML_DISTANCE_HPP
 
