@@ -144,7 +144,8 @@ Control::~Control()
     ::close(ready_);
 }
 
-// Nothing here waits, as frames would: a client on a busy machine may take its time between connecting and asking.
+// Nothing here waits, as frames would: a client on a busy machine may take its time between connecting and
+// asking.
 void Control::serve()
 {
     std::array<epoll_event, kMostClients + 1> events;

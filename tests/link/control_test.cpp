@@ -62,7 +62,8 @@ TEST(Control, Socket)
     EXPECT_THROW(ask("/tmp/" + std::string(200, 'x'), "show"), std::system_error);
 }
 
-// Who connects and does not ask yet holds up nobody, and is answered whenever he asks; too many of them are sent away.
+// Who connects and does not ask yet holds up nobody, and is answered whenever he asks; too many of them are
+// sent away.
 TEST(Control, WaitsForNobody)
 {
     const std::string path = socket_path();
