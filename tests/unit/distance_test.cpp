@@ -211,7 +211,23 @@ TEST(Distance, APeerThatComputes)
     EXPECT_DOUBLE_EQ(w.extra[0], 50e3);
 }
 
-// A peer that gets its processor every 4 ms for a while answers as late on all rails, and as evenly as if it were far.
+// Round trips of which hardly two are alike hide no difference that is far above what they scatter.
+TEST(Distance, FarAboveTheScatter)
+{
+    const std::uint64_t seed = 11;
+    std::mt19937_64 random(seed);
+    int found = 0;
+    for (int run = 0; run < 500; ++run) {
+        World w(2);
+        const std::uint32_t farther =
+            w.run([&](auto rail, auto) { return 100000U + random() % 300000 + (1 == rail ? 4000000U : 0); });
+        found += 2U == farther && w.extra[1] > 1.7e6 && w.extra[1] < 2.3e6 ? 1 : 0;
+    }
+    EXPECT_GE(found, 495) << "seed " << seed;
+}
+
+// A peer that gets its processor every 4 ms for a while answers as late on all rails, and as evenly as if it
+// were far.
 TEST(Distance, APeerThatWaitsForItsProcessor)
 {
     constexpr std::uint64_t slice = 4000000;

@@ -5,7 +5,7 @@
 #include "distance.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 namespace fsbml
 {
@@ -33,6 +33,8 @@ constexpr double kCloseNs = 20e3;
 // A difference: both, by the one way on the farther of two rails.
 constexpr double kClear = 0.25;
 constexpr double kClearNs = 10e3;
+// All rounds agree in a difference if they, and the answers in each, are within this share of it.
+constexpr double kAgree = 0.25;
 
 bool close(double time_ns, double least_ns, double share) noexcept
 {
@@ -186,26 +188,69 @@ bool Distance::credible(const PerRail &least_ns, bool in_two_rounds) const noexc
     return true;
 }
 
-std::uint32_t Distance::differences(const PerRail &round_trip_ns) noexcept
+std::size_t Distance::nearest(const PerRail &round_trip_ns) const noexcept
 {
     std::size_t nearest = FSBML_MAX_RAILS;
-    PerRail beside{};
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
-        if (has(i)) {
-            beside[i] = correction(i, round_trip_ns[i]);
-            nearest = FSBML_MAX_RAILS == nearest || beside[i] < beside[nearest] ? i : nearest;
+        if (has(i)
+            && (FSBML_MAX_RAILS == nearest
+                || correction(i, round_trip_ns[i]) < correction(nearest, round_trip_ns[nearest]))) {
+            nearest = i;
         }
     }
+    return nearest;
+}
+
+bool Distance::clear(double extra_ns, double round_trip_ns, double of_nearest_ns) noexcept
+{
+    return extra_ns >= std::max(kClearNs, kClear * std::max(round_trip_ns, of_nearest_ns) / 2.0);
+}
+
+std::uint32_t Distance::differences(const PerRail &round_trip_ns) noexcept
+{
+    const std::size_t near = nearest(round_trip_ns);
     std::uint32_t farther = 0;
     extra_.fill(0.0);
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
-        if (!has(i)) {
-            continue;
-        }
-        const double extra = beside[i] - beside[nearest];
-        const double way = std::max(round_trip_ns[i], round_trip_ns[nearest]) / 2.0;
-        if (extra >= std::max(kClearNs, kClear * way)) {
+        const double extra =
+            has(i) ? correction(i, round_trip_ns[i]) - correction(near, round_trip_ns[near]) : 0.0;
+        if (has(i) && clear(extra, round_trip_ns[i], round_trip_ns[near])) {
             extra_[i] = extra;
+            farther |= UINT32_C(1) << i;
+        }
+    }
+    return farther;
+}
+
+// What the two least answers of a round differ by, more than anything if there are none.
+double Distance::scatter(const Rail &rail, std::size_t round) noexcept
+{
+    return rail.second[round] > 0.0 ? rail.second[round] - rail.least[round]
+                                    : std::numeric_limits<double>::infinity();
+}
+
+std::uint32_t Distance::agreed() noexcept
+{
+    PerRail least{};
+    if (!leasts(least)) {
+        return 0;
+    }
+    const Rail &near = rail_[nearest(least)];
+    const double of_nearest = least[nearest(least)];
+    std::uint32_t farther = 0;
+    extra_.fill(0.0);
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        std::array<double, kRounds> extra{}; // by rounds
+        bool all = has(i);
+        for (std::size_t k = 0; all && k < kRounds; ++k) {
+            const double apart = kAgree * (rail_[i].least[k] - near.least[k]);
+            all = scatter(rail_[i], k) <= apart && scatter(near, k) <= apart;
+            extra[k] = (rail_[i].least[k] - near.least[k]) / 2.0 - (rail_[i].way_ns - near.way_ns);
+        }
+        std::sort(extra.begin(), extra.end());
+        const double middle = (extra[kRounds / 2 - 1] + extra[kRounds / 2]) / 2.0;
+        if (all && extra.back() - extra.front() <= kAgree * middle && clear(middle, least[i], of_nearest)) {
+            extra_[i] = middle;
             farther |= UINT32_C(1) << i;
         }
     }
@@ -218,12 +263,16 @@ void Distance::end_round(std::uint64_t now_ns) noexcept
     PerRail least{};
     if (leasts(least) && credible(least, false)) {
         const std::uint32_t farther = differences(least);
-        // That answers are late alike on all rails can be the peer's doing, and hide what the rails differ by.
+        // That answers are late alike on all rails can be the peer's doing, and hide what the rails differ
+        // by.
         const bool hidden = 0 == farther && late(least) && rounds_ + 1 < kLateRounds;
         over_ = !hidden && ((0 == farther && !late(least)) || credible(least, true));
         farther_ = over_ ? farther : 0;
     }
-    over_ = over_ || kRounds == rounds_ + 1;
+    if (!over_ && kRounds == rounds_ + 1) {
+        farther_ = agreed();
+        over_ = true;
+    }
     if (!over_) {
         from_ns_ = now_ns + kPauseNs[rounds_++];
     }

@@ -10,8 +10,8 @@
 // has come close to it. A peer that computes answers late, on all rails alike: then it is asked again later.
 // Who asks computes, too: what came while nobody here looked is asked again at once, a few times.
 // Only what the rails differ by can change a choice, and only a clear difference that a second round has
-// found again is told: where all peers are alike, one round says so, and nothing changes. If all rails are late
-// alike, it takes three: a peer that gets its processor every few milliseconds seems as far on each.
+// found again is told: where all peers are alike, one round says so, and nothing changes. If all rails are
+// late alike, it takes three: a peer that gets its processor every few milliseconds seems as far on each.
 #ifndef FSBML_DISTANCE_HPP
 #define FSBML_DISTANCE_HPP
 
@@ -61,9 +61,15 @@ private:
     bool late(const PerRail &least_ns) const noexcept;
     // L beside the model's, by half of a round trip.
     double correction(std::size_t rail, double round_trip_ns) const noexcept;
+    // The rail with the least correction, of a peer that has answered on all.
+    std::size_t nearest(const PerRail &round_trip_ns) const noexcept;
+    static bool clear(double extra_ns, double round_trip_ns, double of_nearest_ns) noexcept;
     // Sets extra_ to what is clear of the rails' differences, 0 where there is none. Returns the rails that
     // have one.
     std::uint32_t differences(const PerRail &round_trip_ns) noexcept;
+    // At the end, if no answers were close to the least: the same, where the leasts of all rounds agree.
+    std::uint32_t agreed() noexcept;
+    static double scatter(const Rail &rail, std::size_t round) noexcept;
     bool has(std::size_t rail) const noexcept { return 0 != (rails_ >> rail & 1); }
 
     std::uint32_t rails_;
