@@ -5,7 +5,8 @@
  */
 /* Threads in the pseudo BTL: eight send to several peers while one delivers completions and answers, and one takes rails
  * away, brings them back, and lets time pass. Every message completes once, every descriptor goes back to its BTL, and the
- * rails are charged for what they took. Meant to run under TSan too. */
+ * rails are charged for what they took. The same with a report and a trace, and a tool that reads counters: what they have
+ * seen is what was charged. Meant to run under TSan too. */
 
 #include <sched.h>
 
@@ -172,9 +173,43 @@ static void *trouble(void *unused)
     return unused;
 }
 
-static void each_message_completes_once(void)
+/* As MPI_T does, at any time. */
+static void *tool(void *unused)
 {
-    pthread_t thread[SENDERS + 2];
+    fsbml_rail_seen_t seen;
+    fsbml_rail_counters_t c;
+    while (!over) {
+        for (uint32_t i = 0; i < RAILS; ++i) {
+            fsbml_observer_rail(mca_bml_fsbml.observer, i, &seen);
+            fsbml_sched_counters(mca_bml_fsbml.sched, i, &c);
+            CHECK(seen.arrivals <= c.messages);
+        }
+        (void) sched_yield();
+    }
+    return unused;
+}
+
+/* What a report would say of the rails together. */
+static void observed(uint64_t *messages, uint64_t *bytes)
+{
+    fsbml_summary_t *s = calloc(1, sizeof(*s));
+    s->n_rails = RAILS;
+    fsbml_account_add(fsbml_observe_account(), s);
+    *messages = s->messages;
+    *bytes = s->bytes;
+    free(s);
+}
+
+static void send_all(bool look)
+{
+    pthread_t thread[SENDERS + 3];
+    memset(message, 0, sizeof(message));
+    over = false;
+    n_taken = n_immediate = n_returned = n_removals = 0;
+    mca_bml_fsbml_params.report = look ? "report" : NULL;
+    mca_bml_fsbml_params.trace = look ? "trace" : NULL;
+    mca_bml_fsbml_params.trace_every = 3;
+    mca_bml_fsbml_params.trace_entries = 100;
     mca_bml_fsbml_params.probe_timeout_ns = UINT64_MAX / 4; /* nobody is given up */
     mca_bml_fsbml_params.per_peer = true;
     for (int i = 0; i < RAILS; ++i) {
@@ -209,11 +244,13 @@ static void each_message_completes_once(void)
     }
     CHECK(0 == pthread_create(&thread[SENDERS], NULL, wire, NULL));
     CHECK(0 == pthread_create(&thread[SENDERS + 1], NULL, trouble, NULL));
+    CHECK(!look || 0 == pthread_create(&thread[SENDERS + 2], NULL, tool, NULL));
     for (int i = 0; i < SENDERS; ++i) {
         CHECK(0 == pthread_join(thread[i], NULL));
     }
     over = true;
     CHECK(0 == pthread_join(thread[SENDERS], NULL) && 0 == pthread_join(thread[SENDERS + 1], NULL));
+    CHECK(!look || 0 == pthread_join(thread[SENDERS + 2], NULL));
     for (int i = 0; i < RAILS; ++i) { /* what waits is let through */
         fake[i].chance = 0;
     }
@@ -247,18 +284,32 @@ static void each_message_completes_once(void)
     }
     CHECK(0 == wrong);
     CHECK(ALL == sent && ALL == charged && given == bytes);
+    if (look) {
+        observed(&charged, &bytes);
+        CHECK(ALL == charged && given == bytes);
+    }
     for (int p = 0; p < N_PEERS; ++p) {
         CHECK(0 == fsbml_endpoint_of_proc(peers[p])->n_held);
     }
     CHECK(n_immediate > 0 && n_removals > 0 && refused > 0);
-    printf("%d messages, %d at once, %llu refusals by a rail, %d by all, %d removals, %d wrong\n", (int) ALL,
+    printf("%s: %d messages, %d at once, %llu refusals by a rail, %d by all, %d removals, %d wrong\n", look ? "observed" : "alone", (int) ALL,
            n_immediate, (unsigned long long) refused, n_returned, n_removals, wrong);
     known_procs = 0;
     world_down(RAILS);
 }
 
+static void each_message_completes_once(void)
+{
+    send_all(false);
+}
+
+static void each_message_is_seen_once(void)
+{
+    send_all(true);
+}
+
 int main(void)
 {
-    static void (*const test[])(void) = {each_message_completes_once};
+    static void (*const test[])(void) = {each_message_completes_once, each_message_is_seen_once};
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

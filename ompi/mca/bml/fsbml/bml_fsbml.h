@@ -221,7 +221,7 @@ typedef struct mca_bml_fsbml_module_t {
     mca_bml_fsbml_group_t *group[FSBML_MAX_RAILS];
     uint32_t n_groups;
     fsbml_sched_t *sched;
-    fsbml_observer_t *observer;   /**< NULL: nobody looks */
+    _Atomic(fsbml_observer_t *) observer; /**< NULL: nobody looks */
     fsbml_ledger_t *ledger;       /**< NULL: the scheduler's state is this process' own */
     fsbml_table_t *table;         /**< NULL: not known yet */
     bool calibrated;              /**< this process' part in the measurement has come */

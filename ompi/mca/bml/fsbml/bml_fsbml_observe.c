@@ -31,7 +31,7 @@ typedef struct question_t {
 static struct {
     opal_mutex_t lock;           /* for beginning */
     bool ready;                  /* the questions' locks are made */
-    bool asks;                   /* arrivals are to be found out */
+    _Atomic bool asks;           /* arrivals are to be found out */
     fsbml_account_t *account;    /* for the report, NULL: none is wanted */
     question_t question[FSBML_MAX_RAILS];
     _Atomic uint32_t turn;
@@ -102,9 +102,10 @@ bool fsbml_observe_answered(const fsbml_packet_t *packet)
         opal_mutex_unlock(&q->lock);
         /* An answer that had to wait behind the peer's own messages tells nothing. */
         const uint64_t back = atomic_load(&mca_bml_fsbml.rail[r].way_ns) + atomic_load(&mca_bml_fsbml.rail[r].ask_ns);
-        if (mine && 0 == packet->delay_ns && NULL != mca_bml_fsbml.observer) {
+        fsbml_observer_t *observer = atomic_load_explicit(&mca_bml_fsbml.observer, memory_order_acquire);
+        if (mine && 0 == packet->delay_ns && NULL != observer) {
             arrival.observed_ns = took > back ? took - back : 1;
-            fsbml_observer_arrived(mca_bml_fsbml.observer, &arrival);
+            fsbml_observer_arrived(observer, &arrival);
         }
     }
     return true;
@@ -123,13 +124,17 @@ void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
                           uint32_t candidates)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    fsbml_observer_t *observer = atomic_load_explicit(&m->observer, memory_order_acquire);
     const fsbml_far_t *far = atomic_load_explicit(&ep->far, memory_order_acquire);
     const uint32_t rail = path->rail;
-    const bool asks = look.asks && m->rail[rail].measured && is_due(&look.question[rail], now) && !ep->mute
+    if (OPAL_UNLIKELY(NULL == observer)) { /* a tool has just begun, and this thread does not see all of it yet */
+        fsbml_sched_charge(m->sched, rail, now, bytes);
+        return;
+    }
+    const bool asks = atomic_load_explicit(&look.asks, memory_order_relaxed) && m->rail[rail].measured && is_due(&look.question[rail], now) && !ep->mute
                       && fsbml_closing_is_far_off();
     const uint64_t predicted = asks ? fsbml_sched_predict(m->sched, rail, now, bytes) : 0;
-    fsbml_sched_charge_observed(m->sched, m->observer, rail, now, bytes, candidates | fsbml_bit(rail),
-                                rank_of(ep), far);
+    fsbml_sched_charge_observed(m->sched, observer, rail, now, bytes, candidates | fsbml_bit(rail), rank_of(ep), far);
     if (asks) {
         ask_behind(ep, path, now, predicted + (NULL != far ? fsbml_far_ns(far, rail) : 0), bytes);
     }
@@ -139,10 +144,11 @@ void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
                             uint32_t candidates)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
-    if (OPAL_LIKELY(NULL == m->observer)) {
+    fsbml_observer_t *observer = atomic_load_explicit(&m->observer, memory_order_acquire);
+    if (OPAL_LIKELY(NULL == observer)) {
         fsbml_sched_charge(m->sched, path->rail, now, bytes);
     } else {
-        fsbml_sched_charge_observed(m->sched, m->observer, path->rail, now, bytes, candidates, rank_of(ep),
+        fsbml_sched_charge_observed(m->sched, observer, path->rail, now, bytes, candidates, rank_of(ep),
                                     atomic_load_explicit(&ep->far, memory_order_acquire));
     }
 }
@@ -150,10 +156,11 @@ void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
 void fsbml_observe_put(uint32_t rail, uint64_t now, size_t bytes, uint32_t peer)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
-    if (OPAL_LIKELY(NULL == m->observer)) {
+    fsbml_observer_t *observer = atomic_load_explicit(&m->observer, memory_order_acquire);
+    if (OPAL_LIKELY(NULL == observer)) {
         fsbml_sched_charge(m->sched, rail, now, bytes);
     } else {
-        fsbml_sched_charge_observed(m->sched, m->observer, rail, now, bytes, fsbml_bit(rail), peer, NULL);
+        fsbml_sched_charge_observed(m->sched, observer, rail, now, bytes, fsbml_bit(rail), peer, NULL);
     }
 }
 
