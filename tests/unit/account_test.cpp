@@ -2,7 +2,8 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a process' decisions come to, by hand-computed times; many summaries made one; the way to another process.
+// What a process' decisions come to, by hand-computed times; many summaries made one; the way to another
+// process.
 #include "sched.hpp"
 
 #include "explain/account.hpp"
@@ -35,7 +36,8 @@ AccountPtr make_account(const std::vector<fsbml_loggp_t> &models)
     return a;
 }
 
-void decide(const AccountPtr &a, std::uint64_t now, std::uint64_t bytes, std::uint32_t candidates, std::uint32_t rail)
+void decide(const AccountPtr &a, std::uint64_t now, std::uint64_t bytes, std::uint32_t candidates,
+            std::uint32_t rail)
 {
     fsbml_decision_t d{};
     d.now_ns = now;
@@ -102,6 +104,36 @@ TEST(Account, ReplaysByOtherRules)
     EXPECT_EQ(s->rank[0].time_ns, s->time_ns);
 }
 
+// r2 shares long messages by the bandwidths that the BTLs state, right or wrong.
+TEST(Account, R2SharesLongMessagesByBandwidth)
+{
+    const AccountPtr a = make_account({kFast, kSlow});
+    EXPECT_EQ(fsbml_account_set_r2(a.get(), 0, 3000, 5000), 0);
+    EXPECT_EQ(fsbml_account_set_r2(a.get(), 1, 1000, 5000), 0);
+    for (int i = 0; i < 4; ++i) {
+        decide(a, 1000, 6001, 3, 0); // one of them to the slow rail: 10200 + 600000
+    }
+    const SummaryPtr long_ones = summary({"a", "b"});
+    fsbml_account_add(a.get(), long_ones.get());
+    EXPECT_EQ(long_ones->r2_ns, 610200U);
+    // A full fragment below the eager limit is of a long message: by nine to one, all of three go to the fast rail.
+    const AccountPtr b = make_account({kFast, kSlow});
+    EXPECT_EQ(fsbml_account_set_r2(b.get(), 0, 9000, 5000), 0);
+    EXPECT_EQ(fsbml_account_set_r2(b.get(), 1, 1000, 5000), 0);
+    for (const std::size_t rail : {0U, 1U}) {
+        EXPECT_EQ(fsbml_account_set_fragment(b.get(), rail, 1001), 0);
+    }
+    for (int i = 0; i < 3; ++i) {
+        decide(b, 1000, 1001, 3, 0);
+    }
+    const SummaryPtr fragments = summary({"a", "b"});
+    fsbml_account_add(b.get(), fragments.get());
+    EXPECT_LT(fragments->r2_ns, 110200U) << "the slow rail has got one";
+    EXPECT_EQ(fragments->r2_ns, fragments->rail[0].alone_ns);
+    EXPECT_EQ(fsbml_account_set_r2(a.get(), 2, 1000, 1), -EINVAL);
+    EXPECT_EQ(fsbml_account_set_fragment(nullptr, 0, 1), -EINVAL);
+}
+
 // What has only one rail takes that one in all replays, and no other could have done all alone.
 TEST(Account, ARailThatIsNotEverywhereCannotDoItAlone)
 {
@@ -135,7 +167,8 @@ TEST(Account, ArrivalsGoIntoBins)
 {
     const AccountPtr a = make_account({kFast, kSlow});
     const fsbml_audience_t audience = fsbml_account_audience(a.get());
-    const fsbml_arrival_t twice{1, 5000, 1000, 2000}, never{1, 5000, 0, ~std::uint64_t{0}}, early{1, 5000, 1000, 1};
+    const fsbml_arrival_t twice{1, 5000, 1000, 2000}, never{1, 5000, 0, ~std::uint64_t{0}},
+        early{1, 5000, 1000, 1};
     for (const fsbml_arrival_t *arrival : {&twice, &never, &early}) {
         audience.arrival(audience.context, arrival);
     }
@@ -202,7 +235,8 @@ TEST(Merge, StaysBounded)
         const SummaryPtr one = summary({r % 50 == 0 ? ("k" + std::to_string(r)).c_str() : "x"});
         one->n_faults = 2;
         text(one->fault[0].rail, "x");
-        text(one->fault[0].from, ("node" + std::to_string(r / 100)).c_str()); // 100 ranks a node tell the same
+        text(one->fault[0].from,
+             ("node" + std::to_string(r / 100)).c_str()); // 100 ranks a node tell the same
         one->fault[0].kind = 1 + r / 100;
         text(one->fault[1].rail, "y");
         one->fault[1].kind = 500;

@@ -215,6 +215,10 @@ void fsbml_observe_start(void)
     }
     if (is_set(p->report) && NULL != (look.account = fsbml_account_create(mca_bml_fsbml.n_rails))) {
         config.audience = fsbml_account_audience(look.account);
+        for (uint32_t r = 0; r < mca_bml_fsbml.n_rails; ++r) {
+            const mca_btl_base_module_t *btl = mca_bml_fsbml.rail[r].btl;
+            (void) fsbml_account_set_r2(look.account, r, btl->btl_bandwidth, btl->btl_eager_limit);
+        }
     }
     if (!begin(&config)) {
         opal_show_help(FSBML_HELP, "nothing observed", true, fsbml_node_name());

@@ -367,6 +367,9 @@ void fsbml_rails_apply_quantum(void)
             quantum = quantum < group->max_send_size ? quantum : group->max_send_size;
             group->pseudo.btl_max_send_size = quantum;
             group->pseudo.btl_rndv_eager_limit = quantum < group->rndv_eager_limit ? quantum : group->rndv_eager_limit;
+            for (uint32_t left = group->rails; 0 != left; left &= left - 1) {
+                (void) fsbml_account_set_fragment(fsbml_observe_account(), (size_t) __builtin_ctz(left), quantum);
+            }
             FSBML_VERBOSE(FSBML_V_RAILS, "fragments of long messages: at most %zu bytes", quantum);
         }
     }

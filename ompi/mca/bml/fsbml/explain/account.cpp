@@ -60,18 +60,57 @@ void Account::decided(const fsbml_decision_t &d) noexcept
     }
 }
 
+int Account::set_r2(std::size_t rail, std::uint32_t bandwidth, std::size_t eager_limit) noexcept
+{
+    if (rail >= n_rails_) {
+        return -EINVAL;
+    }
+    const std::lock_guard<std::mutex> guard(lock_);
+    by_r2_[rail].bandwidth = std::max<double>(bandwidth, 1.0); // r2 gives rails that say nothing equal shares
+    by_r2_[rail].eager_limit = eager_limit;
+    return 0;
+}
+
+int Account::set_fragment(std::size_t rail, std::size_t bytes) noexcept
+{
+    if (rail >= n_rails_) {
+        return -EINVAL;
+    }
+    const std::lock_guard<std::mutex> guard(lock_);
+    by_r2_[rail].fragment = bytes;
+    return 0;
+}
+
+// Whatever else is in the rails: eager messages in turn; of long ones, the rail that has least of its share.
+std::size_t Account::r2_chooses(const fsbml_decision_t &d) noexcept
+{
+    std::uint32_t left = d.candidates;
+    for (auto skip = turn_ % static_cast<unsigned>(__builtin_popcount(left)); skip > 0; --skip) {
+        left &= left - 1;
+    }
+    auto rail = static_cast<std::size_t>(__builtin_ctz(left));
+    if (d.bytes <= by_r2_[rail].eager_limit && d.bytes != by_r2_[rail].fragment) {
+        ++turn_;
+        return rail;
+    }
+    const auto with_it = [&](std::size_t i) {
+        return (by_r2_[i].given + static_cast<double>(d.bytes)) / by_r2_[i].bandwidth;
+    };
+    for (left = d.candidates; 0 != left; left &= left - 1) {
+        const auto i = static_cast<std::size_t>(__builtin_ctz(left));
+        rail = with_it(i) < with_it(rail) ? i : rail;
+    }
+    by_r2_[rail].given += static_cast<double>(d.bytes);
+    return rail;
+}
+
 void Account::replay(const fsbml_decision_t &d) noexcept
 {
     chose_ = chose_ || 0 != (d.candidates & (d.candidates - 1));
     done_time_.add(d.now_ns, done_.predict(d.rail, d.now_ns, d.bytes));
     done_.charge(d.rail, d.now_ns, d.bytes);
 
-    // r2 takes eager rails in turn, whatever else is in them.
-    std::uint32_t left = d.candidates;
-    for (auto skip = turn_++ % static_cast<unsigned>(__builtin_popcount(left)); skip > 0; --skip) {
-        left &= left - 1;
-    }
-    const auto next = static_cast<std::size_t>(__builtin_ctz(left));
+    const std::size_t next = r2_chooses(d);
     r2_time_.add(d.now_ns, r2_.predict(next, d.now_ns, d.bytes));
     r2_.charge(next, d.now_ns, d.bytes);
 

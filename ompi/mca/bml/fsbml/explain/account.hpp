@@ -2,10 +2,10 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a process' decisions come to: by rail and size, and by how much other rules would have been slower. Each
-// message is replayed in the model when it is given to a rail, for each rule with virtual finishing times of its
-// own. What a rule takes is how long messages were under way: the union of the times from when each was given to
-// a rail until it would have arrived. Nothing grows with the number of messages.
+// What a process' decisions come to: by rail and size, and by how much other rules would have been slower.
+// Each message is replayed in the model when it is given to a rail, for each rule with virtual finishing
+// times of its own. What a rule takes is how long messages were under way: the union of the times from when
+// each was given to a rail until it would have arrived. Nothing grows with the number of messages.
 #ifndef FSBML_ACCOUNT_HPP
 #define FSBML_ACCOUNT_HPP
 
@@ -42,6 +42,8 @@ public:
     Account &operator=(const Account &) = delete;
 
     int set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept;
+    int set_r2(std::size_t rail, std::uint32_t bandwidth, std::size_t eager_limit) noexcept;
+    int set_fragment(std::size_t rail, std::size_t bytes) noexcept;
     void decided(const fsbml_decision_t &d) noexcept;
     void arrived(const fsbml_arrival_t &a) noexcept;
     void add_to(fsbml_summary_t &to) const noexcept;
@@ -53,7 +55,15 @@ private:
         UnderWay alone;
         bool not_everywhere; // it was not among a message's candidates, so it could not have done all alone
     };
+    // What r2 goes by. Weights are relative; the defaults make every message eager.
+    struct ByR2 {
+        double bandwidth = 1.0;
+        std::size_t eager_limit = ~std::size_t{0};
+        std::size_t fragment = 0; // 0: not known
+        double given = 0.0;       // bytes of long messages
+    };
     void replay(const fsbml_decision_t &d) noexcept;
+    std::size_t r2_chooses(const fsbml_decision_t &d) noexcept;
 
     const std::size_t n_rails_;
     mutable std::mutex lock_; // of all below
@@ -61,6 +71,7 @@ private:
     Scheduler done_, alone_, r2_; // in `alone_`, each rail has all messages
     UnderWay done_time_, r2_time_;
     std::uint64_t turn_ = 0;
+    ByR2 by_r2_[FSBML_MAX_RAILS];
     bool chose_ = false;
     ByRail rail_[FSBML_MAX_RAILS] = {};
 };

@@ -106,11 +106,19 @@ typedef struct fsbml_account_t fsbml_account_t;
 
 /**
  * Follows the decisions of a process with n_rails rails: give its audience to the observer. It replays each in the model
- * with the rail that got the message, with each rail alone, and with r2's rule (rails in turn). NULL with errno set.
+ * with the rail that got the message, with each rail alone, and with r2's rule. NULL with errno set.
  */
 fsbml_account_t *fsbml_account_create(size_t n_rails) FSBML_NOEXCEPT;
 /** The scheduler's parameters of a rail; what was decided before all of a message's candidates have some takes no time. */
 int fsbml_account_set_model(fsbml_account_t *a, size_t rail, const fsbml_loggp_t *p) FSBML_NOEXCEPT;
+/**
+ * What r2 knows of a rail: its bandwidth in Mbit/s as the BTL has it, and its eager limit in bytes. Messages up to the limit take
+ * rails in turn (bml.h, mca_bml_base_btl_array_get_next), longer ones share them by bandwidth (bml_r2.c, ob1's
+ * mca_pml_ob1_calc_weighted_length). Without it all messages take rails in turn.
+ */
+int fsbml_account_set_r2(fsbml_account_t *a, size_t rail, uint32_t bandwidth, size_t eager_limit) FSBML_NOEXCEPT;
+/** Bytes of a full fragment: what has as many is of a long message, also below the eager limit. */
+int fsbml_account_set_fragment(fsbml_account_t *a, size_t rail, size_t bytes) FSBML_NOEXCEPT;
 void fsbml_account_destroy(fsbml_account_t *a) FSBML_NOEXCEPT;
 fsbml_audience_t fsbml_account_audience(fsbml_account_t *a) FSBML_NOEXCEPT;
 /** Adds what it knows to the summary of this one process, whose rails (key, name, ...) the caller has filled in. */

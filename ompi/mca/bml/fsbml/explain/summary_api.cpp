@@ -48,6 +48,16 @@ int fsbml_account_set_model(fsbml_account_t *a, size_t rail, const fsbml_loggp_t
     return nullptr == a || nullptr == p ? -EINVAL : a->impl.set_model(rail, *p);
 }
 
+int fsbml_account_set_r2(fsbml_account_t *a, size_t rail, uint32_t bandwidth, size_t eager_limit) noexcept
+{
+    return nullptr == a ? -EINVAL : a->impl.set_r2(rail, bandwidth, eager_limit);
+}
+
+int fsbml_account_set_fragment(fsbml_account_t *a, size_t rail, size_t bytes) noexcept
+{
+    return nullptr == a ? -EINVAL : a->impl.set_fragment(rail, bytes);
+}
+
 fsbml_audience_t fsbml_account_audience(fsbml_account_t *a) noexcept
 {
     return {a,
