@@ -33,6 +33,15 @@ sentences() {
 told() { sed -nE 's/^  Reason: +//p' "$harness_stderr"; }
 lost() { grep -q 'ORTE_ERROR_LOG: .* in file .*show_help' "$harness_stderr"; }
 
+# reported WHAT SENTENCE: prints why the first sentence of the job's report is not the fault, with its cause, or nothing.
+reported() {
+    local first
+    first=$(/usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["sentences"][0])' "$harness_logs/report.json" 2>&1)
+    if ! grep -qxE "rail1 $1 between node[0-9] and (node[0-9]|[0-9] other nodes): $2\\." <<<"$first"; then
+        printf 'the report begins with: %s' "$first"
+    fi
+}
+
 # named KIND SENTENCE WHO: prints why the fault is not named as it should be, or nothing.
 named() {
     local kind=$1 sentence=$2 who=$3
@@ -76,9 +85,11 @@ run_case() {
     [ "$nodes" -eq 2 ] || program=(collectives)
     harness_fsbml cluster set --name "$harness_cluster" --node $((nodes - 1)) --rail 1 "$fault"
     before0=$(sent 0) before1=$(sent 1)
-    harness_job "$LIMIT" "$nodes" --mca bml fsbml --mca bml_fsbml_verbose 5 --mca mpi_yield_when_idle 1 "$harness_programs/${program[0]}" "${program[@]:1}"
+    rm -f "$harness_logs/report.json"
+    harness_job "$LIMIT" "$nodes" --mca bml fsbml --mca bml_fsbml_verbose 5 --mca bml_fsbml_report "$harness_logs/report.json" --mca mpi_yield_when_idle 1 "$harness_programs/${program[0]}" "${program[@]:1}"
     reason=$(harness_failure "${program[0]}" "$LIMIT")
     [ -n "$reason" ] || reason=$(named "$kind" "$sentence" "$who")
+    [ -n "$reason" ] || reason=$(reported "carried nothing" "$sentence")
     if [ -z "$reason" ] && [ "$nodes" -eq 2 ] && [ $(($(sent 1) - before1)) -gt 100000 ]; then
         reason="rail1 has sent $(($(sent 1) - before1)) bytes, rail0 $(($(sent 0) - before0))"
     fi
@@ -113,14 +124,16 @@ slowed() {
     reason=$(harness_failure order "$LIMIT")
     [ -n "$reason" ] || [ -z "$(sentences)" ] || reason="a fault is named where there is none: $(sentences)"
     harness_result "unlike rails" "$reason"
-    job --mca bml_fsbml_cache read
+    job --mca bml_fsbml_cache read --mca bml_fsbml_report "$harness_logs/report.json"
     reason=$(harness_failure order "$LIMIT")
     [ -n "$reason" ] || reason=$(named slow "$slow" 0-1)
+    [ -n "$reason" ] || reason=$(reported "is in doubt" "$slow")
     harness_result "slowed since an earlier job" "$reason"
     harness_fsbml cluster set --name "$harness_cluster" --node 1 --rail 1 rate=200mbit
 }
 
 harness_begin "Runs jobs on rails that are at fault when they start, and looks whether the cause is named." "$@"
+need_packages "the tests of reports" python3
 for entry in "${CASES[@]:0:6}"; do run_case "$entry"; done
 slowed
 for entry in "${CASES[@]:6}"; do run_case "$entry"; done
