@@ -108,7 +108,7 @@ void reported(benchmark::State &state)
     std::size_t bytes = 16;
     for (auto _ : state) {
         const int rail = fsbml_sched_choose(s.get(), now, bytes, all(rails));
-        fsbml_sched_charge_observed(s.get(), observer, static_cast<std::size_t>(rail), now, bytes, all(rails), 1,
+        fsbml_observer_charge(observer, static_cast<std::size_t>(rail), now, bytes, all(rails), 1,
                                     nullptr);
         now += 30000;
         bytes = (bytes * 5 + 64) & 0xffff;
@@ -130,7 +130,7 @@ void observed(benchmark::State &state)
     std::size_t bytes = 16;
     for (auto _ : state) {
         const int rail = fsbml_sched_choose(s.get(), now, bytes, all(rails));
-        fsbml_sched_charge_observed(s.get(), observer, static_cast<std::size_t>(rail), now, bytes, all(rails), 1,
+        fsbml_observer_charge(observer, static_cast<std::size_t>(rail), now, bytes, all(rails), 1,
                                     nullptr);
         now += 30000;
         bytes = (bytes * 5 + 64) & 0xffff;

@@ -68,7 +68,7 @@ TEST(Observer, ChangesNoDecision)
         ASSERT_EQ(a, b) << i;
         const auto rail = static_cast<std::size_t>(a);
         fsbml_sched_charge(plain.get(), rail, now, bytes);
-        fsbml_sched_charge_observed(looked_at.get(), o.get(), rail, now, bytes, mask, 3, nullptr);
+        fsbml_observer_charge(o.get(), rail, now, bytes, mask, 3, nullptr);
         for (std::size_t r = 0; r < 3; ++r) {
             passed[r] += r != rail && 0 != (mask >> r & 1);
         }
@@ -106,7 +106,7 @@ TEST(Observer, KeepsWhatThereWasToChooseFrom)
         arrival[r] = fsbml_sched_predict(s.get(), 2 * r, 2000, 100);
         backlog[r] = fsbml_sched_backlog(s.get(), 2 * r, 2000);
     }
-    fsbml_sched_charge_observed(s.get(), o.get(), 2, 2000, 100, 5, 9, &far);
+    fsbml_observer_charge(o.get(), 2, 2000, 100, 5, 9, &far);
     const auto all = trace(o);
     ASSERT_EQ(all.size(), 1U);
     EXPECT_EQ(all[0].now_ns, 2000U);
@@ -129,7 +129,7 @@ TEST(Observer, SamplesAndForgets)
     const SchedPtr s = make_sched({kFast, kSlow});
     const ObserverPtr o = make_observer(s, 100, 4);
     for (std::uint64_t i = 0; i < 1000; ++i) {
-        fsbml_sched_charge_observed(s.get(), o.get(), 0, 1000 + i, i, 3, 0, nullptr);
+        fsbml_observer_charge(o.get(), 0, 1000 + i, i, 3, 0, nullptr);
     }
     std::uint64_t lost = 0;
     const auto all = trace(o, &lost);
@@ -143,7 +143,7 @@ TEST(Observer, WithoutATraceThereIsNone)
 {
     const SchedPtr s = make_sched({kFast, kSlow});
     const ObserverPtr o = make_observer(s);
-    fsbml_sched_charge_observed(s.get(), o.get(), 0, 1000, 10, 3, 0, nullptr);
+    fsbml_observer_charge(o.get(), 0, 1000, 10, 3, 0, nullptr);
     std::uint64_t lost = 1;
     EXPECT_TRUE(trace(o, &lost).empty());
     EXPECT_EQ(lost, 0U);
@@ -163,11 +163,13 @@ TEST(Observer, TellsItsAudience)
         ++h->decisions;
         h->bytes += d->bytes;
     };
-    audience.arrival = [](void *to, const fsbml_arrival_t *a) { static_cast<Heard *>(to)->arrivals += a->rail; };
+    audience.arrival = [](void *to, const fsbml_arrival_t *a) {
+        static_cast<Heard *>(to)->arrivals += a->rail;
+    };
     const SchedPtr s = make_sched({kFast, kSlow});
     const ObserverPtr o = make_observer(s, 10, 64, audience);
     for (std::uint64_t i = 0; i < 100; ++i) {
-        fsbml_sched_charge_observed(s.get(), o.get(), 0, 1000, 7, 3, 0, nullptr);
+        fsbml_observer_charge(o.get(), 0, 1000, 7, 3, 0, nullptr);
     }
     EXPECT_EQ(heard.decisions, 100U);
     EXPECT_EQ(heard.bytes, 700U);
@@ -199,7 +201,7 @@ TEST_P(ObserverThreads, LoseNothing)
     for (std::uint64_t t = 0; t < kThreads; ++t) {
         threads.emplace_back([&, t] {
             for (std::uint64_t i = 0; i < kEach; ++i) {
-                fsbml_sched_charge_observed(s.get(), o.get(), t % 2, 1000, 1, 3, 0, nullptr);
+                fsbml_observer_charge(o.get(), t % 2, 1000, 1, 3, 0, nullptr);
             }
         });
     }

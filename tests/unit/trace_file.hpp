@@ -100,8 +100,8 @@ struct Traced {
             const std::uint32_t peer = dice() % 3 == 0 ? 3 : dice() % 2 * 2;
             const int rail = 3 == peer ? fsbml_sched_choose_far(sched.get(), now, bytes, mask, &far)
                                        : fsbml_sched_choose(sched.get(), now, bytes, mask);
-            fsbml_sched_charge_observed(sched.get(), observer.get(), static_cast<std::size_t>(rail), now,
-                                        bytes, mask, peer, 3 == peer ? &far : nullptr);
+            fsbml_observer_charge(observer.get(), static_cast<std::size_t>(rail), now, bytes, mask, peer,
+                                  3 == peer ? &far : nullptr);
             now += dice() % 30000;
         }
         told.messages = static_cast<std::uint64_t>(n);

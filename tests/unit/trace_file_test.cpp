@@ -23,8 +23,8 @@ TEST_F(TraceFileTest, IsForPeople)
     const double extra[FSBML_MAX_RAILS] = {0, 77};
     fsbml_far_t far;
     fsbml_far_set(&far, extra);
-    fsbml_sched_charge_observed(t.sched.get(), t.observer.get(), 0, 2000, 1, 1, 0, nullptr);
-    fsbml_sched_charge_observed(t.sched.get(), t.observer.get(), 1, 1900, 1, 3, FSBML_PEER_ELSEWHERE, &far);
+    fsbml_observer_charge(t.observer.get(), 0, 2000, 1, 1, 0, nullptr);
+    fsbml_observer_charge(t.observer.get(), 1, 1900, 1, 3, FSBML_PEER_ELSEWHERE, &far);
     t.told.messages = 2;
     ASSERT_EQ(fsbml_trace_store(path.c_str(), &t.told, reason), 0) << reason;
     EXPECT_STREQ(reason, "");
@@ -80,7 +80,7 @@ TEST_F(TraceFileTest, IsWrittenInPieces)
         told.model[i] = models[i];
     }
     for (std::uint64_t i = 0; i < 20000; ++i) {
-        fsbml_sched_charge_observed(s.get(), o.get(), i % 32, 1000 + i, 1000000, ~0U, 1, nullptr);
+        fsbml_observer_charge(o.get(), i % 32, 1000 + i, 1000000, ~0U, 1, nullptr);
     }
     struct rusage before, after;
     ASSERT_EQ(getrusage(RUSAGE_SELF, &before), 0);
@@ -103,7 +103,7 @@ TEST_F(TraceFileTest, TimeStampsNeverRunBack)
     Traced t(2, 1, 16);
     for (const std::uint64_t now :
          {5000U, 4000U, 900U, 6000U}) { // also before the origin, by a thread that was late
-        fsbml_sched_charge_observed(t.sched.get(), t.observer.get(), 0, now, 1, 3, 0, nullptr);
+        fsbml_observer_charge(t.observer.get(), 0, now, 1, 3, 0, nullptr);
     }
     ASSERT_EQ(fsbml_trace_store(path.c_str(), &t.told, reason), 0) << reason;
     std::istringstream in(text());

@@ -134,7 +134,7 @@ void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
     const bool asks = atomic_load_explicit(&look.asks, memory_order_relaxed) && m->rail[rail].measured && is_due(&look.question[rail], now) && !ep->mute
                       && fsbml_closing_is_far_off();
     const uint64_t predicted = asks ? fsbml_sched_predict(m->sched, rail, now, bytes) : 0;
-    fsbml_sched_charge_observed(m->sched, observer, rail, now, bytes, candidates | fsbml_bit(rail), rank_of(ep), far);
+    fsbml_observer_charge(observer, rail, now, bytes, candidates | fsbml_bit(rail), rank_of(ep), far);
     if (asks) {
         ask_behind(ep, path, now, predicted + (NULL != far ? fsbml_far_ns(far, rail) : 0), bytes);
     }
@@ -148,7 +148,7 @@ void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
     if (OPAL_LIKELY(NULL == observer)) {
         fsbml_sched_charge(m->sched, path->rail, now, bytes);
     } else {
-        fsbml_sched_charge_observed(m->sched, observer, path->rail, now, bytes, candidates, rank_of(ep),
+        fsbml_observer_charge(observer, path->rail, now, bytes, candidates, rank_of(ep),
                                     atomic_load_explicit(&ep->far, memory_order_acquire));
     }
 }
@@ -160,7 +160,7 @@ void fsbml_observe_put(uint32_t rail, uint64_t now, size_t bytes, uint32_t peer)
     if (OPAL_LIKELY(NULL == observer)) {
         fsbml_sched_charge(m->sched, rail, now, bytes);
     } else {
-        fsbml_sched_charge_observed(m->sched, observer, rail, now, bytes, fsbml_bit(rail), peer, NULL);
+        fsbml_observer_charge(observer, rail, now, bytes, fsbml_bit(rail), peer, NULL);
     }
 }
 

@@ -48,16 +48,16 @@ typedef struct fsbml_observer_config_t {
 
 typedef struct fsbml_observer_t fsbml_observer_t;
 
-/** One for a scheduler, whose charges it is told by fsbml_sched_charge_observed(). NULL with errno set on failure. */
-fsbml_observer_t *fsbml_observer_create(const fsbml_sched_t *s, const fsbml_observer_config_t *c) FSBML_NOEXCEPT;
+/** One for a scheduler, whose charges it is told by fsbml_observer_charge(). NULL with errno set on failure. */
+fsbml_observer_t *fsbml_observer_create(fsbml_sched_t *s, const fsbml_observer_config_t *c) FSBML_NOEXCEPT;
 void fsbml_observer_destroy(fsbml_observer_t *o) FSBML_NOEXCEPT;
 
 /**
- * Charges as fsbml_sched_charge(), and keeps what is to be seen of it. `far` is what the destination adds, NULL: nothing.
+ * Charges its scheduler as fsbml_sched_charge(), and keeps what is to be seen of it. `far` is what the destination adds, NULL: nothing.
  * Any thread; takes a lock for decisions that are traced or have an audience only.
  */
-void fsbml_sched_charge_observed(fsbml_sched_t *s, fsbml_observer_t *o, size_t rail, uint64_t now_ns, size_t bytes,
-                                 uint32_t candidates, uint32_t peer, const fsbml_far_t *far) FSBML_NOEXCEPT;
+void fsbml_observer_charge(fsbml_observer_t *o, size_t rail, uint64_t now_ns, size_t bytes, uint32_t candidates, uint32_t peer,
+                           const fsbml_far_t *far) FSBML_NOEXCEPT;
 
 void fsbml_observer_arrived(fsbml_observer_t *o, const fsbml_arrival_t *a) FSBML_NOEXCEPT;
 

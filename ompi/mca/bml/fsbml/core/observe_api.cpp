@@ -9,13 +9,13 @@
 #include "sched_handle.hpp"
 
 struct fsbml_observer_t final {
-    fsbml_observer_t(const fsbml::Scheduler &s, const fsbml_observer_config_t &c) : impl(s, c) {}
+    fsbml_observer_t(fsbml::Scheduler &s, const fsbml_observer_config_t &c) : impl(s, c) {}
     fsbml::Observer impl;
 };
 
 extern "C" {
 
-fsbml_observer_t *fsbml_observer_create(const fsbml_sched_t *s, const fsbml_observer_config_t *c) noexcept
+fsbml_observer_t *fsbml_observer_create(fsbml_sched_t *s, const fsbml_observer_config_t *c) noexcept
 {
     if (nullptr == s || nullptr == c || (0 != c->trace_every && 0 == c->trace_entries)) {
         errno = EINVAL;
@@ -29,12 +29,11 @@ void fsbml_observer_destroy(fsbml_observer_t *o) noexcept
     delete o;
 }
 
-void fsbml_sched_charge_observed(fsbml_sched_t *s, fsbml_observer_t *o, size_t rail, uint64_t now_ns,
-                                 size_t bytes, uint32_t candidates, uint32_t peer,
-                                 const fsbml_far_t *far) noexcept
+void fsbml_observer_charge(fsbml_observer_t *o, size_t rail, uint64_t now_ns, size_t bytes,
+                           uint32_t candidates, uint32_t peer, const fsbml_far_t *far) noexcept
 {
-    if (rail < s->impl.rails()) {
-        o->impl.charge(s->impl, rail, now_ns, bytes, candidates, peer, far);
+    if (rail < o->impl.rails()) {
+        o->impl.charge(rail, now_ns, bytes, candidates, peer, far);
     }
 }
 
@@ -49,8 +48,7 @@ void fsbml_observer_rail(const fsbml_observer_t *o, size_t rail, fsbml_rail_seen
 }
 
 uint64_t fsbml_observer_trace(const fsbml_observer_t *o,
-                              void (*visit)(void *context, const fsbml_decision_t *d),
-                              void *context) noexcept
+                              void (*visit)(void *context, const fsbml_decision_t *d), void *context) noexcept
 {
     return o->impl.trace(visit, context);
 }

@@ -27,9 +27,16 @@ std::uint64_t trace_interval(const fsbml_observer_config_t &c) noexcept
 
 } // namespace
 
-Observer::Observer(const Scheduler &scheduler, const fsbml_observer_config_t &config)
-    : charge_(FSBML_POLICY_ROUNDROBIN == scheduler.policy() ? charge_to<true> : charge_to<false>),
-      scheduler_(scheduler), audience_(config.audience), every_(interval(config)),
+Observer::Charge Observer::charge_for(const Scheduler &s, const fsbml_observer_config_t &c) noexcept
+{
+    const bool keeps = kNever != interval(c);
+    return FSBML_POLICY_ROUNDROBIN == s.policy() ? (keeps ? charge_to<true, true> : charge_to<true, false>)
+                                                 : (keeps ? charge_to<false, true> : charge_to<false, false>);
+}
+
+Observer::Observer(Scheduler &scheduler, const fsbml_observer_config_t &config)
+    : charge_(charge_for(scheduler, config)), scheduler_(scheduler), audience_(config.audience),
+      every_(interval(config)),
       all_(scheduler.rails() >= 32 ? ~std::uint32_t{0} : (std::uint32_t{1} << scheduler.rails()) - 1),
       n_rails_(scheduler.rails()), trace_every_(trace_interval(config)), until_traced_(1),
       ring_(0 != config.trace_every ? config.trace_entries : 0), times_(ring_.size() * n_rails_)
@@ -43,14 +50,16 @@ Observer::Observer(const Scheduler &scheduler, const fsbml_observer_config_t &co
     }
 }
 
-template <bool kTakeTurns>
-void Observer::charge_to(Scheduler &s, Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
-                         std::uint32_t candidates, std::uint32_t peer, const fsbml_far_t *far) noexcept
+template <bool kTakeTurns, bool kKeeps>
+void Observer::charge_to(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                         std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept
 {
-    if (!likely(!o.is_kept())) {
-        o.keep(rail, now_ns, bytes, candidates, peer, far); // before the charge: what there is to choose from
+    const auto candidates = static_cast<std::uint32_t>(peer_and_candidates);
+    if (kKeeps && !likely(!o.is_kept())) {
+        // Before the charge: what there is to choose from.
+        o.keep(rail, now_ns, bytes, candidates, static_cast<std::uint32_t>(peer_and_candidates >> 32), far);
     }
-    o.after(rail, Scheduler::charge_telling<kTakeTurns>(s, rail, now_ns, bytes), candidates);
+    o.after(rail, Scheduler::charge_telling<kTakeTurns>(o.scheduler_, rail, now_ns, bytes), candidates);
 }
 
 // Counts the decision.
@@ -183,7 +192,8 @@ void Observer::arrived(const fsbml_arrival_t &a) noexcept
     ++sum.n;
     sum.predicted_ns += a.predicted_ns;
     sum.observed_ns += a.observed_ns;
-    sum.error_ns += a.observed_ns > a.predicted_ns ? a.observed_ns - a.predicted_ns : a.predicted_ns - a.observed_ns;
+    sum.error_ns +=
+        a.observed_ns > a.predicted_ns ? a.observed_ns - a.predicted_ns : a.predicted_ns - a.observed_ns;
     if (nullptr != audience_.arrival) {
         audience_.arrival(audience_.context, &a);
     }
@@ -197,17 +207,21 @@ fsbml_rail_seen_t Observer::rail(std::size_t rail) const noexcept
         return seen;
     }
     Ticks most = 0;
-    // All who were candidates for a message and did not get it: of those that had all rails to choose from, the
-    // scheduler knows who got them.
-    std::uint64_t decisions = 0, chosen_of_some = 0;
+    // All who were candidates for a message and did not get it: how many messages there were, and of those
+    // that had all rails to choose from who got them, the scheduler knows.
+    std::uint64_t decisions = 0, of_some = 0, chosen_of_some = 0;
+    for (std::size_t i = 0; i < n_rails_; ++i) {
+        decisions += scheduler_.counters(i).messages - messages_before_[i];
+    }
     for (const Stripe &s : stripes_) {
-        decisions += s.decisions.load(relaxed) - s.of_some.load(relaxed);
+        of_some += s.of_some.load(relaxed);
         chosen_of_some += s.cell[rail].chosen_of_some.load(relaxed);
         seen.passed_over += s.cell[rail].passed.load(relaxed);
         most = std::max(most, s.cell[rail].most.load(relaxed));
     }
     const std::uint64_t chosen = scheduler_.counters(rail).messages - messages_before_[rail] - chosen_of_some;
-    seen.passed_over += decisions > chosen ? decisions - chosen : 0; // others may be between the two
+    decisions -= std::min(of_some, decisions); // others may be between the two
+    seen.passed_over += decisions > chosen ? decisions - chosen : 0;
     seen.backlog_max_ns = ns_from_ticks(most);
     const std::lock_guard<std::mutex> guard(lock_);
     const Arrivals &a = arrivals_[rail];

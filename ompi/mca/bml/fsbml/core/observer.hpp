@@ -20,16 +20,17 @@ namespace fsbml
 class Observer
 {
 public:
-    Observer(const Scheduler &scheduler, const fsbml_observer_config_t &config);
+    Observer(Scheduler &scheduler, const fsbml_observer_config_t &config);
     Observer(const Observer &) = delete;
     Observer &operator=(const Observer &) = delete;
 
     // Charges, and keeps what there is to be seen of it.
-    void charge(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
-                std::uint32_t candidates, std::uint32_t peer, const fsbml_far_t *far) noexcept
+    void charge(std::size_t rail, std::uint64_t now_ns, std::size_t bytes, std::uint32_t candidates,
+                std::uint32_t peer, const fsbml_far_t *far) noexcept
     {
-        charge_(s, *this, rail, now_ns, bytes, candidates, peer, far);
+        charge_(*this, rail, now_ns, bytes, std::uint64_t{peer} << 32 | candidates, far);
     }
+    std::size_t rails() const noexcept { return n_rails_; }
 
     void arrived(const fsbml_arrival_t &a) noexcept;
     fsbml_rail_seen_t rail(std::size_t rail) const noexcept;
@@ -43,7 +44,7 @@ private:
         Counter passed{0};         // another one got it
     };
     struct alignas(64) Stripe {
-        Counter decisions{0};
+        Counter decisions{0};        // where some are kept
         std::uint64_t next_kept = 0; // the number of the owner's next decision to be kept
         Counter of_some{0};          // decisions where not all rails were candidates
         Cell cell[FSBML_MAX_RAILS];
@@ -60,11 +61,13 @@ private:
         std::uint64_t n = 0, predicted_ns = 0, observed_ns = 0, error_ns = 0;
     };
 
-    using Charge = void (*)(Scheduler &, Observer &, std::size_t, std::uint64_t, std::size_t, std::uint32_t,
-                            std::uint32_t, const fsbml_far_t *) noexcept;
-    template <bool kTakeTurns>
-    static void charge_to(Scheduler &s, Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
-                          std::uint32_t candidates, std::uint32_t peer, const fsbml_far_t *far) noexcept;
+    // The peer and the candidates in one word: with more than six arguments some take the way over memory.
+    using Charge = void (*)(Observer &, std::size_t, std::uint64_t, std::size_t, std::uint64_t,
+                            const fsbml_far_t *) noexcept;
+    template <bool kTakeTurns, bool kKeeps>
+    static void charge_to(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                          std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept;
+    static Charge charge_for(const Scheduler &s, const fsbml_observer_config_t &c) noexcept;
     bool is_kept() noexcept;
     void after(std::size_t rail, Ticks backlog, std::uint32_t candidates) noexcept;
     __attribute__((noinline, cold)) bool is_turn_of_shared() noexcept;
@@ -77,7 +80,7 @@ private:
     fsbml_decision_t take_from_ring(std::size_t at) const noexcept;
 
     const Charge charge_;
-    const Scheduler &scheduler_;
+    Scheduler &scheduler_;
     const fsbml_audience_t audience_;
     const std::uint64_t every_; // decisions of a thread from one that is kept to the next
     const std::uint32_t all_;
