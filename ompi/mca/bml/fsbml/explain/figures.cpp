@@ -151,7 +151,7 @@ std::string share_text(double share)
 
 std::string times_text(double ratio)
 {
-    return (ratio < 9.95 ? fixed(ratio, 1) : digits3(ratio)) + " times";
+    return fixed(ratio, ratio < 0.95 ? 2 : ratio < 9.95 ? 1 : 0) + " times";
 }
 
 std::string class_text(std::uint32_t c)
@@ -253,15 +253,24 @@ Figures::Figures(const fsbml_job_t &job)
         }
     }
 
-    for (std::uint32_t i = 0; i < s.n_faults && i < FSBML_MOST_FAULTS; ++i) {
+    const std::uint32_t faults = std::min<std::uint32_t>(s.n_faults, FSBML_MOST_FAULTS);
+    for (std::uint32_t i = 0; i < faults; ++i) {
         const fsbml_summary_fault_t &f = s.fault[i];
+        const auto *const back = std::find_if(s.fault, s.fault + faults, [&](const auto &o) {
+            return &o != &f && '\0' != f.to[0] && clean_of(o.from) == clean_of(f.to)
+                   && clean_of(o.to) == clean_of(f.from) && clean_of(o.rail) == clean_of(f.rail)
+                   && clean_of(o.why) == clean_of(f.why);
+        });
+        if (back < &f) {
+            continue; // told with the other way
+        }
         const std::string from = clean_of(f.from);
         const std::string to = clean_of(f.to);
         std::string line = clean_of(f.rail);
         if (!from.empty()) {
             line += to.empty() ? " on " + from : ", " + from + " to " + to;
         }
-        left_out.push_back(line + ": " + clean_of(f.why));
+        left_out.push_back(line + (s.fault + faults == back ? "" : " and back") + ": " + clean_of(f.why));
     }
     if (s.more_faults > 0) {
         left_out.push_back("and " + count_text(s.more_faults) + " more");

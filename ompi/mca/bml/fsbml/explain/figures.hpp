@@ -39,13 +39,15 @@ std::string count_text(std::uint64_t n);                   // "12 345 678"
 std::string time_text(double ns);                          // "12.3 us", "1.05 ms", "3.2 s"
 std::string size_text(double bytes);                       // "512 B", "4.5 MiB"
 std::string share_text(double share);                      // of 1: "9 %", "less than 1 %"
-std::string times_text(double ratio);                      // "3.1 times"
+std::string times_text(double ratio);                      // "3.1 times", "12 times"
 std::string class_text(std::uint32_t c);                   // "4 KiB", the last one "more"
 std::string plural(std::uint64_t n, const char *what);     // "1 rank", "2 ranks"
 std::string listed(const std::vector<std::string> &names); // "a, b and c"
 
 // part / whole; 0 if there is no whole.
 double share_of(double part, double whole) noexcept;
+
+constexpr std::uint64_t kEnoughArrivals = 20; // to speak of their median
 
 // Of observed by predicted arrival.
 struct Quantiles {
@@ -84,9 +86,16 @@ struct Figures {
     {
         return share_of(double(s.rail[rail].messages), double(messages));
     }
+    // Is there a prediction of how busy the rail was to be?
+    bool predicted(std::size_t rail) const
+    {
+        return s.chose > 0 && (nullptr == fit[rail] || fit[rail]->fit.valid);
+    }
     double byte_share(std::size_t rail) const { return share_of(double(s.rail[rail].bytes), double(bytes)); }
     // Of 1: by how much the job's time is less than that of the best rail alone; may be negative.
     double saved() const;
+    // The mean time that messages of a rank with a choice were under way.
+    double mean_time() const { return share_of(double(s.time_ns), double(s.chose)); }
 };
 
 } // namespace fsbml

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <cstring>
 
 namespace fsbml
 {
@@ -14,9 +14,9 @@ namespace fsbml
 namespace
 {
 
-constexpr std::uint64_t kEnoughArrivals = 20; // to speak of their median
-constexpr double kLate = 2.0;                 // observed / predicted
-constexpr double kForeign = 1.5;              // carried / given
+constexpr double kLate = 2.0;    // observed / predicted, in the median
+constexpr double kInTime = 1.5;  // the same, of the earliest tenth
+constexpr double kForeign = 1.5; // carried / given
 constexpr double kForeignBytes = 1048576.0;
 constexpr double kHeaders =
     256.0; // bytes that a small message takes beside its own, its acknowledgement included
@@ -30,7 +30,7 @@ using Sentences = std::vector<std::string>;
 
 std::string with_stop(std::string s)
 {
-    return s + (s.empty() || '.' != s.back() ? "." : "");
+    return s + (s.empty() || nullptr == std::strchr(".?!", s.back()) ? "." : "");
 }
 
 // ------------------------------------------------------------------ faults
@@ -103,7 +103,12 @@ void faults(const Figures &f, Sentences &to)
 
 // ------------------------------------------------------------------- rails
 
-// With all rails late, it is rather what they share.
+bool is_given(const Figures &f, std::size_t i)
+{
+    return nullptr != f.fit[i] && 0 == f.fit[i]->fit.probes;
+}
+
+// With all rails late, it is rather what they share; and a rail that is slow is so for each message.
 void late(const Figures &f, Sentences &to)
 {
     std::vector<std::size_t> known;
@@ -117,22 +122,31 @@ void late(const Figures &f, Sentences &to)
         }
     }
     const auto slower = [&](std::size_t a, std::size_t b) { return f.ratio[a].p50 < f.ratio[b].p50; };
+    const auto in_time = [&](std::size_t i) { return f.ratio[i].p10 < kInTime; };
     if (slow.size() > 1 && slow.size() == known.size()) {
         const double least = f.ratio[*std::min_element(slow.begin(), slow.end(), slower)].p50;
         const double most = f.ratio[*std::max_element(slow.begin(), slow.end(), slower)].p50;
-        if (most < 2.0 * least) {
-            to.push_back("Messages took " + times_text(least)
-                         + " as long as predicted and more on every rail (in the median): the processors are "
-                           "too busy to take "
-                           "them in, or the network is slower than when it was measured.");
+        const bool some_in_time = std::all_of(slow.begin(), slow.end(), in_time);
+        if (some_in_time || most < 2.0 * least) {
+            const bool given = std::all_of(slow.begin(), slow.end(), [&](auto i) { return is_given(f, i); });
+            to.push_back(
+                "Messages took " + times_text(least)
+                + " as long as predicted and more on every rail (in the median): the processors are too busy "
+                  "to take them in, or "
+                + (some_in_time ? "others use the network now and then, as one in ten was in time."
+                   : given      ? "the network is slower than the given parameters say."
+                                : "the network is slower than when it was measured."));
             return;
         }
     }
     std::sort(slow.begin(), slow.end(), [&](std::size_t a, std::size_t b) { return slower(b, a); });
     for (const std::size_t i : slow) {
         to.push_back("Messages on " + f.name[i] + " took " + times_text(f.ratio[i].p50)
-                     + " as long as predicted (in the median): it is slower than when it was measured, or "
-                       "others use it.");
+                     + " as long as predicted (in the median)"
+                     + (in_time(i) ? ", though one in ten was in time: others use it now and then, or the "
+                                     "processors are too busy to take them in."
+                        : is_given(f, i) ? ": it is slower than the given parameters say, or others use it."
+                                         : ": it is slower than when it was measured, or others use it."));
     }
 }
 
@@ -172,7 +186,8 @@ void resent(const Figures &f, Sentences &to)
         if (r.retransmitted >= kFewResent && share > kResent) {
             to.push_back(f.name[i] + " lost packets: "
                          + (share < 1.0 ? fixed(share * 100.0, 0) + " %" : "more than all")
-                         + " of them had to be sent again. Look at its cable, its port and its switch.");
+                         + " of them had to be sent again. Its cable or port is bad, or its switch gets more "
+                           "at once than it can queue.");
         }
     }
 }
@@ -182,6 +197,7 @@ void resent(const Figures &f, Sentences &to)
 std::string nothing_to_choose(const Figures &f)
 {
     const std::string begin = "FSBML had nothing to choose: ";
+    const std::string since = "FSBML had nothing to choose, as ";
     const std::string reason = nullptr == f.table ? "" : clean_of(f.table->reason);
     if (0 == f.n) {
         return begin + "no rail was found.";
@@ -193,12 +209,21 @@ std::string nothing_to_choose(const Figures &f)
         return begin + "no message went over a rail.";
     }
     if (!reason.empty()) {
-        return with_stop(begin + "the rails were not measured, " + reason);
+        return with_stop(since + "the rails were not measured: " + reason);
     }
+    Sentences whys;
+    std::string first;
     for (std::size_t i = 0; i < f.n; ++i) {
         if (nullptr != f.fit[i] && !f.fit[i]->fit.valid && '\0' != f.fit[i]->fit.reason[0]) {
-            return with_stop(begin + f.name[i] + " has no parameters, as " + clean_of(f.fit[i]->fit.reason));
+            first = whys.empty() ? f.name[i] : first;
+            whys.push_back(clean_of(f.fit[i]->fit.reason));
         }
+    }
+    if (!whys.empty()) {
+        const bool all = f.n == whys.size()
+                         && f.n == static_cast<std::size_t>(std::count(whys.begin(), whys.end(), whys[0]));
+        return with_stop(since + (all ? "no rail has parameters: " : first + " has no parameters: ")
+                         + whys[0]);
     }
     return begin + "each message had one rail only that reaches its destination.";
 }
@@ -273,7 +298,7 @@ void gain(const Figures &f, Sentences &to)
     if (f.best_alone < 0) {
         to.push_back(
             share
-            + ". What that saved is not known: there is no rail that every process could have used alone.");
+            + ". What that saved is not known: no rail was a choice for each message of every process.");
     } else if (saved >= kNotable) {
         to.push_back(share + " and saved about " + share_text(saved) + " of the communication time"
                      + against);
