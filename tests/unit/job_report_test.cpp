@@ -227,6 +227,85 @@ TEST(JobReport, TakesAnyName)
     }
 }
 
+// What is not known is not drawn, and not told as 0.
+TEST(JobReport, HasNoTimesWherePredictionsAreMissing)
+{
+    Job j = two_rails();
+    EXPECT_EQ(count(report(j.get(), FSBML_FORM_HTML), "All ranks waited about as long"), 1u);
+    EXPECT_EQ(count(report(j.get(), FSBML_FORM_HTML), "rank 1 on node1"), 2u); // written, and read aloud
+    EXPECT_EQ(count(report(j.get(), FSBML_FORM_TEXT), "under way longest (the mean of all is 1.7 s)"), 1u);
+    j.rail(0).busy_ns = 82;
+    EXPECT_EQ(count(report(j.get(), FSBML_FORM_HTML), "82 ns"), 1u);
+    EXPECT_EQ(count(report(j.get(), FSBML_FORM_TEXT), "82 ns"), 1u);
+    j.took(0, {0.0, 0.0}, 0.0).s().chose = 0;
+    j.s().rank[0].time_ns = j.s().rank[1].time_ns = 0;
+    for (const fsbml_form_t form : {FSBML_FORM_TEXT, FSBML_FORM_HTML}) {
+        const std::string s = report(j.get(), form);
+        EXPECT_EQ(count(s, "82 ns"), 0u);
+        EXPECT_EQ(count(s, "under way"), 0u);
+        EXPECT_EQ(count(s, "waited"), 0u);
+    }
+    expect_whole(j);
+}
+
+TEST(JobReport, SaysWhichRanksWaitedLonger)
+{
+    Job j = many_ranks();
+    const std::string page = report(j.get(), FSBML_FORM_HTML);
+    EXPECT_EQ(count(page, "Rank 24 waited 1.5 times as long as the mean of all ranks"), 1u);
+    EXPECT_EQ(count(page, "the mean of all ranks, 14.1 s. These 16 of 64 ranks waited longest."), 1u);
+}
+
+// A sum over fewer ranks is shorter by that alone.
+TEST(JobReport, DrawsNoBarForWhatOnlySomeCouldHaveDone)
+{
+    Job j = many_ranks();
+    const std::string page = report(j.get(), FSBML_FORM_HTML);
+    const std::size_t at = page.find("aria-label=\"eth1 alone:");
+    ASSERT_NE(at, std::string::npos);
+    const std::string row = page.substr(at, page.find("</div>", at) - at);
+    EXPECT_EQ(count(row, "for the 56 of 64 ranks that could"), 3u) << row; // aloud, as a title, written
+    EXPECT_EQ(count(row, "width=\"0.00%\""), 1u) << row;
+    EXPECT_EQ(count(page, "Nothing that all ranks could have done would have been faster"), 1u);
+}
+
+// A few arrivals are shown, but no title is made of them.
+TEST(JobReport, JudgesByEnoughArrivals)
+{
+    Job j(2, 2, {25.0, 2.5});
+    j.sent(0, 10000, 4096).took(1000000, {1.1, 9.0}, 2.0).sent(1, 500, 4096, 3.0);
+    EXPECT_EQ(count(report(j.get(), FSBML_FORM_HTML), "<h2>Messages on eth1 took "), 1u);
+    std::fill(std::begin(j.rail(1).ratio), std::end(j.rail(1).ratio), 0);
+    j.rail(1).ratio[50] = 19;
+    std::string page = report(j.get(), FSBML_FORM_HTML);
+    EXPECT_EQ(count(page, "<h2>Messages arrived about when they were predicted to"), 1u);
+    EXPECT_EQ(count(page, ", median of 19<"), 1u);
+    std::fill(std::begin(j.rail(0).ratio), std::end(j.rail(0).ratio), 0);
+    EXPECT_EQ(count(report(j.get(), FSBML_FORM_HTML), "too few were seen to judge by"), 1u);
+}
+
+TEST(JobReport, TellsAFaultOfBothWaysOnce)
+{
+    Job j = two_rails();
+    j.fault("eth1", "node0", "node1", "no carrier").fault("eth1", "node1", "node0", "no carrier");
+    j.fault("eth1", "node0", "node2", "no carrier").fault("eth1", "node2", "node0", "no answer");
+    const std::string text = report(j.get(), FSBML_FORM_TEXT);
+    EXPECT_EQ(count(text, "  eth1, node0 to node1 and back: no carrier\n"), 1u) << text;
+    EXPECT_EQ(count(text, "node1 to node0"), 0u);
+    EXPECT_EQ(count(text, "  eth1, node0 to node2: no carrier\n  eth1, node2 to node0: no answer\n"), 1u)
+        << text;
+}
+
+// However long the word on a fit is, the figures beside it can be seen.
+TEST(JobReport, KeepsNotesOutOfTheTable)
+{
+    Job j = two_rails();
+    put(j.table->rail[0].fit.reason, "a remark on this fit");
+    const std::string page = report(j.get(), FSBML_FORM_HTML);
+    EXPECT_EQ(count(page, "<li>eth0: 100 probes; a remark on this fit</li>"), 1u);
+    EXPECT_EQ(count(page, "a remark on this fit"), 1u);
+}
+
 // A rail without a name has its key, and two of one name are told apart by it.
 TEST(JobReport, NamesEveryRail)
 {

@@ -39,13 +39,13 @@ std::string table(std::initializer_list<const char *> heads, const std::string &
     return s + "</tr></thead>\n<tbody>\n" + rows + "</tbody></table></div>\n";
 }
 
-std::string list(const std::vector<std::string> &lines)
+std::string list(const std::vector<std::string> &lines, const char *more = "")
 {
     std::string s;
     for (const std::string &line : lines) {
         s += "<li>" + html(line) + "</li>\n";
     }
-    return s.empty() ? s : "<ul class=\"list\">\n" + s + "</ul>\n";
+    return s.empty() ? s : "<ul class=\"list" + std::string(more) + "\">\n" + s + "</ul>\n";
 }
 
 std::string head(const fsbml_job_t &job, const Figures &f)
@@ -84,11 +84,11 @@ std::string rails_table(const Figures &f)
         rows +=
             "<tr><th colspan=\"7\" scope=\"rowgroup\">" + html(f.name[i]) + " <small>" + html(about)
             + "</small></th></tr>\n<tr>"
-            + cell(count_text(r.messages), f.messages > 0 ? share_text(f.message_share(i)) : "")
-            + cell(size_text(static_cast<double>(r.bytes)), f.bytes > 0 ? share_text(f.byte_share(i)) : "")
-            + cell(time_text(static_cast<double>(r.busy_ns)))
-            + cell(time_text(static_cast<double>(r.backlog_max_ns)),
-                   r.backlog_max_ns > 0 ? "rank " + std::to_string(r.backlog_max_rank) : "")
+            + cell(count_text(r.messages), r.messages > 0 ? share_text(f.message_share(i)) : "")
+            + cell(size_text(static_cast<double>(r.bytes)), r.bytes > 0 ? share_text(f.byte_share(i)) : "")
+            + cell(f.predicted(i) ? time_text(static_cast<double>(r.busy_ns)) : "-")
+            + cell(f.predicted(i) ? time_text(static_cast<double>(r.backlog_max_ns)) : "-",
+                   f.predicted(i) && r.backlog_max_ns > 0 ? "rank " + std::to_string(r.backlog_max_rank) : "")
             + cell(q.arrivals > 0 ? digits3(q.p50) : "-",
                    q.arrivals > 0 ? digits3(q.p10) + " to " + digits3(q.p90) : "")
             + cell(count_text(r.passed_over))
@@ -98,7 +98,7 @@ std::string rails_table(const Figures &f)
     }
     return rows.empty() ? rows
                         : table({"messages", "bytes", "busy", "most backlog", "observed / predicted",
-                                 "passed over", "by the interface"},
+                                 "passed over", "sent by interface"},
                                 rows);
 }
 
@@ -114,6 +114,7 @@ std::string range(const std::string &low, const std::string &high, double known)
 std::string parameters(const Figures &f)
 {
     std::string rows;
+    std::vector<std::string> notes;
     for (std::size_t i = 0; i < f.n; ++i) {
         if (nullptr == f.fit[i] || !f.fit[i]->fit.valid || f.fit[i]->fit.params.G_ns_per_byte <= 0.0) {
             continue;
@@ -129,12 +130,14 @@ std::string parameters(const Figures &f)
         rows += cell(digits3(p.G_ns_per_byte) + " ns",
                      range(digits3(fit.low.G_ns_per_byte), digits3(fit.high.G_ns_per_byte),
                            fit.high.G_ns_per_byte))
-                + cell(digits3(fit.residual * 100.0) + " %", fit_quality(fit)) + "</tr>\n";
+                + cell(0 == fit.probes ? "-" : digits3(fit.residual * 100.0) + " %") + "</tr>\n";
+        notes.push_back(f.name[i] + ": " + fit_quality(fit));
     }
     return rows.empty() ? rows
                         : table({"rail", "MB/s", "latency L", "sender o_s", "receiver o_r", "per message g",
                                  "per byte G", "off by"},
-                                rows);
+                                rows)
+                              + list(notes, " notes");
 }
 
 std::string peers(const Figures &f)
@@ -167,32 +170,64 @@ std::string arrivals_title(const Figures &f)
 {
     double worst = 1.0;
     std::size_t at = 0;
+    bool enough = false;
     for (std::size_t i = 0; i < f.n; ++i) {
         const double r = f.ratio[i].p50;
-        if (f.ratio[i].arrivals > 0 && std::max(r, 1.0 / r) > worst) {
+        if (f.ratio[i].arrivals < kEnoughArrivals) {
+            continue;
+        }
+        enough = true;
+        if (std::max(r, 1.0 / r) > worst) {
             worst = std::max(r, 1.0 / r);
             at = i;
         }
+    }
+    if (!enough) {
+        return "When messages arrived (too few were seen to judge by)";
     }
     if (worst < 1.25) {
         return "Messages arrived about when they were predicted to";
     }
     const bool late = f.ratio[at].p50 > 1.0;
-    return "Messages on " + f.name[at] + " took " + digits3(f.ratio[at].p50) + " times as long as predicted"
-           + (late ? "" : ", that is less");
+    return "Messages on " + f.name[at] + " took " + (late ? "" : "only ") + times_text(f.ratio[at].p50)
+           + " as long as predicted";
 }
 
 std::string alternatives_title(const Figures &f)
 {
     std::string better;
     double least = 0.99;
+    bool some = false;
     for (const Alternative &a : f.alternatives) {
+        some = some || a.some;
         if (!a.done && a.ratio > 0.0 && a.ratio < least) {
             least = a.ratio;
             better = a.name;
         }
     }
-    return better.empty() ? "Nothing else would have been faster" : better + " would have been faster";
+    return !better.empty() ? better + " would have been faster"
+           : some          ? "Nothing that all ranks could have done would have been faster"
+                           : "Nothing else would have been faster";
+}
+
+std::string ranks_title(const Figures &f)
+{
+    const fsbml_summary_rank_t &longest = f.s.rank[0];
+    const double ratio = share_of(static_cast<double>(longest.time_ns), f.mean_time());
+    return ratio < 1.25 ? "All ranks waited about as long"
+                        : "Rank " + std::to_string(longest.rank) + " waited " + times_text(ratio)
+                              + " as long as the mean of all ranks";
+}
+
+std::string ranks_caption(const Figures &f)
+{
+    const std::uint32_t shown = std::min<std::uint32_t>(f.s.n_ranks, FSBML_MOST_RANKS);
+    return "Time that a rank's messages were under way, by the model, and its bytes, coloured by rail; the "
+           "line is the mean of all ranks, "
+           + time_text(f.mean_time()) + '.'
+           + (shown < f.s.ranks ? " These " + std::to_string(shown) + " of " + plural(f.s.ranks, "rank")
+                                      + " waited longest."
+                                : "");
 }
 
 } // namespace
@@ -211,17 +246,15 @@ std::string report_page(const fsbml_job_t &job)
                      legend + sizes_plot(f, c));
     }
     s += section(alternatives_title(f),
-                 "Time that all messages were under way, by the model: as it was, and had each message "
-                 "taken one rail, or the rails in turn as Open MPI's rule has it.",
+                 "Time that messages were under way, by the model, in all ranks: as it was, and had each "
+                 "message taken one rail, or the rails in turn as Open MPI's rule has it.",
                  alternatives_plot(f, c));
     s += section(arrivals_title(f),
                  "Observed by predicted time. The box holds half of the messages, the strip 8 of 10, the "
                  "mark is the median; at 1 the prediction was right, to the right of it messages came late.",
                  arrivals_plot(f, c));
     const std::string ranks = ranks_plot(f, c);
-    s += section("Ranks that waited longest",
-                 "Time that a rank's messages were under way, and its bytes, coloured by rail.",
-                 ranks.empty() ? ranks : legend + ranks);
+    s += section(ranks_title(f), ranks_caption(f), ranks.empty() ? ranks : legend + ranks);
     s += section("Peers that are farther than measured", "", peers(f));
     s += section("Rails",
                  "All ranks together. Busy and backlog are what was predicted; small figures are shares, "

@@ -213,7 +213,7 @@ std::string arrivals_plot(const Figures &f, const Colours &c)
             grid + rect(place(q.p10), place(q.p90) - place(q.p10), 14, 6, "whisker " + c.of(i), title)
             + rect(place(q.p25), place(q.p75) - place(q.p25), 7, 20, "box " + c.of(i), title)
             + vertical(place(q.p50), 4, 30, "edge") + vertical(place(q.p50), 4, 30, "median");
-        s += row(f.name[i], bar, digits3(q.p50) + " in the median", 34);
+        s += row(f.name[i], bar, digits3(q.p50) + ", median of " + count_text(q.arrivals), 34);
     }
     return s.empty() ? s
                      : "<div class=\"tight\">" + s
@@ -227,18 +227,23 @@ std::string alternatives_plot(const Figures &f, const Colours &c)
     // One that is far worse than the rest must not make all others invisible.
     double most = 0.0;
     for (const Alternative &a : f.alternatives) {
-        most = std::max(most, static_cast<double>(a.ns));
+        most = std::max(most, a.some ? 0.0 : static_cast<double>(a.ns));
     }
     const double scale =
         f.alternatives.empty() ? 0.0 : std::min(most, 12.0 * static_cast<double>(f.alternatives[0].ns));
     std::string s;
     for (const Alternative &a : f.alternatives) {
-        const double share = share_of(static_cast<double>(a.ns), scale);
+        const double share = a.some ? 0.0 : share_of(static_cast<double>(a.ns), scale);
         const std::string css = a.done        ? "done"
                                 : a.rail >= 0 ? c.of(static_cast<std::size_t>(a.rail))
                                               : "rule";
         std::string value = time_text(static_cast<double>(a.ns));
-        value += a.done ? "" : a.some ? " (not all ranks)" : ", " + digits3(a.ratio) + " times";
+        if (a.some) { // no bar, as it is no alternative for the whole job
+            value += " for the " + count_text(f.s.rail[a.rail].alone_processes) + " of "
+                     + plural(f.s.chose, "rank") + " that could";
+        } else if (!a.done) {
+            value += ", " + digits3(a.ratio) + " times";
+        }
         std::string bar = rect(0.0, 1.0, 4, 20, "ground", "")
                           + rect(0.0, share, 4, 20, "part " + css, a.name + ": " + value);
         if (share > 1.0) { // broken off
@@ -252,10 +257,15 @@ std::string alternatives_plot(const Figures &f, const Colours &c)
 std::string ranks_plot(const Figures &f, const Colours &c)
 {
     const std::uint32_t n = std::min<std::uint32_t>(f.s.n_ranks, FSBML_MOST_RANKS);
-    double most = 0.0;
+    double most = f.mean_time();
     for (std::uint32_t i = 0; i < n; ++i) {
         most = std::max(most, static_cast<double>(f.s.rank[i].time_ns));
     }
+    if (most <= 0.0) { // nothing was predicted
+        return "";
+    }
+    // Within the bar also where all ranks waited alike.
+    const double mean = std::min(share_of(f.mean_time(), most), 0.998);
     std::string s;
     for (std::uint32_t i = 0; i < n; ++i) {
         const fsbml_summary_rank_t &r = f.s.rank[i];
@@ -265,7 +275,8 @@ std::string ranks_plot(const Figures &f, const Colours &c)
             parts.push_back(r.rail_share[j] / 1000.0);
         }
         s += row("rank " + std::to_string(r.rank) + (node.empty() ? "" : " on " + node),
-                 stacked(f, c, parts, share_of(static_cast<double>(r.time_ns), most), false),
+                 stacked(f, c, parts, share_of(static_cast<double>(r.time_ns), most), false)
+                     + vertical(mean, 1, 27, "halo") + vertical(mean, 1, 27, "mean"),
                  time_text(static_cast<double>(r.time_ns)) + ", " + size_text(static_cast<double>(r.bytes)),
                  28);
     }

@@ -55,6 +55,8 @@ text.strong { fill: var(--ink); font-weight: 650; }
 .one { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 4 3; }
 .whisker { opacity: .45; }
 .edge { stroke: var(--card); stroke-width: 7; }
+.halo { stroke: var(--card); stroke-width: 4; }
+.mean { stroke: var(--ink); stroke-width: 2; }
 .median { stroke: var(--ink); stroke-width: 3; }
 .cut { stroke: var(--cut); stroke-width: 4; }
 .scroll { overflow-x: auto; margin: 0 -.25rem; padding: 0 .25rem; }
@@ -69,6 +71,7 @@ th small { font-weight: 400; color: var(--soft); font-size: .8125rem; margin-lef
 td small { display: block; color: var(--soft); font-size: .8125rem; }
 ul.list { margin: .4rem 0 0; padding-left: 1.1rem; font-size: .9375rem; }
 ul.list li { margin: .15rem 0; }
+ul.notes { color: var(--soft); font-size: .8125rem; }
 footer { color: var(--soft); font-size: .8125rem; }
 @media (max-width: 40rem) {
   main { padding: 1.25rem .9rem 2rem; }

@@ -122,8 +122,8 @@ void rails(std::string &s, const Figures &f)
              + right(valid ? time_text(p.L_ns) : "-", 8) + count(r.messages, 11)
              + right(percent(f.message_share(i), f.messages > 0), 6)
              + right(percent(f.byte_share(i), f.bytes > 0), 6)
-             + right(time_text(static_cast<double>(r.busy_ns)), 10)
-             + right(time_text(static_cast<double>(r.backlog_max_ns)), 10);
+             + right(f.predicted(i) ? time_text(static_cast<double>(r.busy_ns)) : "-", 10)
+             + right(f.predicted(i) ? time_text(static_cast<double>(r.backlog_max_ns)) : "-", 10);
         for (const double x : {q.p10, q.p50, q.p90}) {
             s += right(q.arrivals > 0 ? fixed(x, x < 10.0 ? 2 : 0) : "-", 6);
         }
@@ -210,7 +210,7 @@ void alternatives(std::string &s, const Figures &f)
     if (f.alternatives.empty()) {
         return;
     }
-    heading(s, "What else could have been done, by the model: time that messages are under way");
+    heading(s, "What else could have been done, by the model: time that messages are under way, in all ranks");
     bool some = false;
     for (const Alternative &a : f.alternatives) {
         s += "  " + left(a.name, 36) + right(time_text(static_cast<double>(a.ns)), 12)
@@ -222,7 +222,7 @@ void alternatives(std::string &s, const Figures &f)
         some = some || a.some;
     }
     if (some) {
-        s += "  * of the processes that could have used it alone; others could not\n";
+        s += "  * of the processes that could have sent all on it; others could not\n";
     }
 }
 
@@ -248,8 +248,9 @@ void rest(std::string &s, const Figures &f)
         }
     }
     const std::uint32_t ranks = std::min<std::uint32_t>(f.s.n_ranks, FSBML_MOST_RANKS);
-    if (ranks > 0) {
-        heading(s, "Ranks whose messages were under way longest");
+    if (ranks > 0 && f.s.time_ns > 0) {
+        heading(s, "Ranks whose messages were under way longest (the mean of all is "
+                       + time_text(f.mean_time()) + ')');
         s += "    rank  " + left("node", 24) + "       time   messages        data  of which by rail\n";
         for (std::uint32_t i = 0; i < ranks; ++i) {
             const fsbml_summary_rank_t &r = f.s.rank[i];
@@ -296,7 +297,8 @@ void parameters(std::string &s, const Figures &f)
                                 : "",
                             15);
         }
-        s += "  " + left(f.name[i], kName) + values + right(fixed(fit.residual * 100.0, 1) + " %", 8) + '\n';
+        s += "  " + left(f.name[i], kName) + values
+             + right(0 == fit.probes ? "-" : fixed(fit.residual * 100.0, 1) + " %", 8) + '\n';
         if (std::string::npos != ranges.find('(')) {
             s += "  " + left("", kName) + ranges + '\n';
         }
@@ -318,10 +320,10 @@ std::string fit_quality(const fsbml_fit_t &fit)
 std::vector<std::string> about_job(const fsbml_job_t &job)
 {
     const fsbml_summary_t &s = *job.summary;
-    std::vector<std::string> parts = {plural(s.ranks, "rank") + " on " + plural(s.nodes, "node"),
-                                      time_text(static_cast<double>(s.duration_ns)),
-                                      plural(s.messages, "message") + ", "
-                                          + size_text(static_cast<double>(s.bytes))};
+    std::vector<std::string> parts = {
+        plural(s.ranks, "rank") + " on " + plural(s.nodes, "node"),
+        time_text(static_cast<double>(s.duration_ns)) + " from MPI_Init to MPI_Finalize",
+        plural(s.messages, "message") + ", " + size_text(static_cast<double>(s.bytes))};
     const auto add = [&](const char *before, const char *what) {
         if (nullptr != what && '\0' != *what) {
             parts.push_back(before + clean(what));
