@@ -231,7 +231,7 @@ TEST(JobReport, TakesAnyName)
 TEST(JobReport, HasNoTimesWherePredictionsAreMissing)
 {
     Job j = two_rails();
-    EXPECT_EQ(count(report(j.get(), FSBML_FORM_HTML), "All ranks waited about as long"), 1u);
+    EXPECT_EQ(count(report(j.get(), FSBML_FORM_HTML), "All ranks waited about equally long"), 1u);
     EXPECT_EQ(count(report(j.get(), FSBML_FORM_HTML), "rank 1 on node1"), 2u); // written, and read aloud
     EXPECT_EQ(count(report(j.get(), FSBML_FORM_TEXT), "under way longest (the mean of all is 1.7 s)"), 1u);
     j.rail(0).busy_ns = 82;
@@ -256,6 +256,22 @@ TEST(JobReport, SaysWhichRanksWaitedLonger)
     EXPECT_EQ(count(page, "the mean of all ranks, 14.1 s. These 16 of 64 ranks waited longest."), 1u);
 }
 
+TEST(JobReport, BreaksNoNumber)
+{
+    Job j = two_rails();
+    for (std::uint32_t blanks = 0; blanks < 20; ++blanks) {
+        put(j.rail(0).about, std::string(20 + blanks, 'x'));
+        j.rail(0).retransmitted = 36159;
+        EXPECT_EQ(count(report(j.get(), FSBML_FORM_TEXT), "36 159 packets")
+                      + count(report(j.get(), FSBML_FORM_TEXT), "36 159\n"),
+                  1u);
+    }
+    EXPECT_EQ(count(report(j.get(), FSBML_FORM_HTML), "36&#160;159 sent again"), 1u);
+    // A number that another follows is not one of thousands.
+    put(j.rail(0).about, "MTU 1500 2 of 3");
+    EXPECT_EQ(count(report(j.get(), FSBML_FORM_HTML), "MTU 1500 2 of 3"), 1u);
+}
+
 // A sum over fewer ranks is shorter by that alone.
 TEST(JobReport, DrawsNoBarForWhatOnlySomeCouldHaveDone)
 {
@@ -264,7 +280,7 @@ TEST(JobReport, DrawsNoBarForWhatOnlySomeCouldHaveDone)
     const std::size_t at = page.find("aria-label=\"eth1 alone:");
     ASSERT_NE(at, std::string::npos);
     const std::string row = page.substr(at, page.find("</div>", at) - at);
-    EXPECT_EQ(count(row, "for the 56 of 64 ranks that could"), 3u) << row; // aloud, as a title, written
+    EXPECT_EQ(count(row, " in 56 of 64 ranks"), 3u) << row; // aloud, as a title, written
     EXPECT_EQ(count(row, "width=\"0.00%\""), 1u) << row;
     EXPECT_EQ(count(page, "Nothing that all ranks could have done would have been faster"), 1u);
 }

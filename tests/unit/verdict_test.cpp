@@ -119,14 +119,22 @@ TEST(Verdict, TakesNoBusyProcessorForASlowRail)
     for (const std::size_t i : {0, 1}) {
         j.rail(i).ratio[32] += 5000 / (1 + 19 * i); // as predicted
     }
-    EXPECT_EQ(
-        headline(j),
-        "Messages took 2.6 times as long as predicted and more on every rail (in the median): the "
-        "processors are too busy to take them in, or others use the network now and then, as one in ten "
-        "was in time.");
+    EXPECT_EQ(headline(j),
+              "Messages took 2.6 times as long as predicted and more on every rail (in the median), but one "
+              "in ten at most 1.0 times: the processors are too busy to take them in, or others use the "
+              "network now and then.");
     std::fill(std::begin(j.rail(1).ratio), std::end(j.rail(1).ratio), 0);
     EXPECT_EQ(headline(j).find("Messages on eth0 took "), 0u) << headline(j);
-    EXPECT_TRUE(says(j, "though one in ten was in time: others use it now and then, or the processors"));
+    EXPECT_TRUE(says(j, ", but one in ten at most 1.0 times: the processors are too busy to take them in, or "
+                        "others use it now and then."));
+    // None in time, but far from alike.
+    std::fill(std::begin(j.rail(0).ratio), std::end(j.rail(0).ratio), 0);
+    j.rail(0).ratio[38] = 20; // 1.7
+    j.rail(0).ratio[50] = 80; // 4.8
+    EXPECT_FALSE(says(j, "one in ten"));
+    j.rail(0).ratio[58] = 800; // 9.5
+    j.rail(0).ratio[38] = 200;
+    EXPECT_TRUE(says(j, "one in ten at most 1.8 times"));
 }
 
 TEST(Verdict, SpeaksOfParametersThatWereGiven)

@@ -174,6 +174,13 @@ std::string listed(const std::vector<std::string> &names)
     return s;
 }
 
+bool is_within_number(const std::string &text, std::size_t at) noexcept
+{
+    const auto digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+    return at > 0 && digit(at - 1) && at + 1 < text.size()
+           && ('%' == text[at + 1] || (digit(at + 1) && digit(at + 2) && digit(at + 3) && !digit(at + 4)));
+}
+
 double share_of(double part, double whole) noexcept
 {
     return whole > 0.0 ? part / whole : 0.0;

@@ -44,6 +44,9 @@ std::string class_text(std::uint32_t c);                   // "4 KiB", the last 
 std::string plural(std::uint64_t n, const char *what);     // "1 rank", "2 ranks"
 std::string listed(const std::vector<std::string> &names); // "a, b and c"
 
+// Of the blank at this place: does it part the digits of a number, or a number and its per cent?
+bool is_within_number(const std::string &text, std::size_t at) noexcept;
+
 // part / whole; 0 if there is no whole.
 double share_of(double part, double whole) noexcept;
 

@@ -214,7 +214,7 @@ std::string ranks_title(const Figures &f)
 {
     const fsbml_summary_rank_t &longest = f.s.rank[0];
     const double ratio = share_of(static_cast<double>(longest.time_ns), f.mean_time());
-    return ratio < 1.25 ? "All ranks waited about as long"
+    return ratio < 1.25 ? "All ranks waited about equally long"
                         : "Rank " + std::to_string(longest.rank) + " waited " + times_text(ratio)
                               + " as long as the mean of all ranks";
 }
@@ -245,10 +245,12 @@ std::string report_page(const fsbml_job_t &job)
         s += section("By size of message", "Share of each rail in the bytes of messages of that size.",
                      legend + sizes_plot(f, c));
     }
-    s += section(alternatives_title(f),
-                 "Time that messages were under way, by the model, in all ranks: as it was, and had each "
-                 "message taken one rail, or the rails in turn as Open MPI's rule has it.",
-                 alternatives_plot(f, c));
+    s += section(
+        alternatives_title(f),
+        "Time that messages were under way, by the model, in all ranks: as it was, and had each "
+        "message taken one rail, or the rails in turn as Open MPI's rule has it. What only some ranks "
+        "could have done has no bar.",
+        alternatives_plot(f, c));
     s += section(arrivals_title(f),
                  "Observed by predicted time. The box holds half of the messages, the strip 8 of 10, the "
                  "mark is the median; at 1 the prediction was right, to the right of it messages came late.",

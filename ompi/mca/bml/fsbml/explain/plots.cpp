@@ -88,8 +88,8 @@ std::string html(const std::string &text)
     for (std::size_t i = 0; i < plain.size(); ++i) {
         const char c = plain[i];
         switch (c) {
-        case ' ': // a number and its per cent stay on one line
-            s += i + 1 < plain.size() && '%' == plain[i + 1] ? "&#160;" : " ";
+        case ' ':
+            s += is_within_number(plain, i) ? "&#160;" : " ";
             break;
         case '&':
             s += "&amp;";
@@ -239,8 +239,8 @@ std::string alternatives_plot(const Figures &f, const Colours &c)
                                               : "rule";
         std::string value = time_text(static_cast<double>(a.ns));
         if (a.some) { // no bar, as it is no alternative for the whole job
-            value += " for the " + count_text(f.s.rail[a.rail].alone_processes) + " of "
-                     + plural(f.s.chose, "rank") + " that could";
+            value +=
+                " in " + count_text(f.s.rail[a.rail].alone_processes) + " of " + plural(f.s.chose, "rank");
         } else if (!a.done) {
             value += ", " + digits3(a.ratio) + " times";
         }

@@ -41,6 +41,9 @@ std::string wrapped(const std::string &text, std::size_t indent, std::size_t mor
     bool begun = false;
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = text.find(' ', at);
+        while (std::string::npos != end && is_within_number(text, end)) {
+            end = text.find(' ', end + 1);
+        }
         end = std::string::npos == end ? text.size() : end;
         std::string word = text.substr(at, end - at);
         at = end + 1;

@@ -16,6 +16,7 @@ namespace
 
 constexpr double kLate = 2.0;    // observed / predicted, in the median
 constexpr double kInTime = 1.5;  // the same, of the earliest tenth
+constexpr double kUneven = 4.0;  // the median by the earliest tenth
 constexpr double kForeign = 1.5; // carried / given
 constexpr double kForeignBytes = 1048576.0;
 constexpr double kHeaders =
@@ -122,20 +123,27 @@ void late(const Figures &f, Sentences &to)
         }
     }
     const auto slower = [&](std::size_t a, std::size_t b) { return f.ratio[a].p50 < f.ratio[b].p50; };
-    const auto in_time = [&](std::size_t i) { return f.ratio[i].p10 < kInTime; };
+    const auto uneven = [&](std::size_t i) {
+        const Quantiles &q = f.ratio[i];
+        return q.p10 < std::max(kInTime, q.p50 / kUneven);
+    };
+    const auto but_ten = [](double p10) { return ", but one in ten at most " + times_text(p10); };
     if (slow.size() > 1 && slow.size() == known.size()) {
         const double least = f.ratio[*std::min_element(slow.begin(), slow.end(), slower)].p50;
         const double most = f.ratio[*std::max_element(slow.begin(), slow.end(), slower)].p50;
-        const bool some_in_time = std::all_of(slow.begin(), slow.end(), in_time);
-        if (some_in_time || most < 2.0 * least) {
+        const bool some = std::all_of(slow.begin(), slow.end(), uneven);
+        if (some || most < 2.0 * least) {
             const bool given = std::all_of(slow.begin(), slow.end(), [&](auto i) { return is_given(f, i); });
-            to.push_back(
-                "Messages took " + times_text(least)
-                + " as long as predicted and more on every rail (in the median): the processors are too busy "
-                  "to take them in, or "
-                + (some_in_time ? "others use the network now and then, as one in ten was in time."
-                   : given      ? "the network is slower than the given parameters say."
-                                : "the network is slower than when it was measured."));
+            double ten = 0.0;
+            for (const std::size_t i : slow) {
+                ten = std::max(ten, f.ratio[i].p10);
+            }
+            to.push_back("Messages took " + times_text(least)
+                         + " as long as predicted and more on every rail (in the median)"
+                         + (some ? but_ten(ten) : "") + ": the processors are too busy to take them in, or "
+                         + (some    ? "others use the network now and then."
+                            : given ? "the network is slower than the given parameters say."
+                                    : "the network is slower than when it was measured."));
             return;
         }
     }
@@ -143,8 +151,9 @@ void late(const Figures &f, Sentences &to)
     for (const std::size_t i : slow) {
         to.push_back("Messages on " + f.name[i] + " took " + times_text(f.ratio[i].p50)
                      + " as long as predicted (in the median)"
-                     + (in_time(i) ? ", though one in ten was in time: others use it now and then, or the "
-                                     "processors are too busy to take them in."
+                     + (uneven(i) ? but_ten(f.ratio[i].p10)
+                                        + ": the processors are too busy to take them in, or others use it "
+                                          "now and then."
                         : is_given(f, i) ? ": it is slower than the given parameters say, or others use it."
                                          : ": it is slower than when it was measured, or others use it."));
     }
