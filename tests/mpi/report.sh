@@ -47,10 +47,17 @@ same() { [ "$1" = "$2" ] && [ "${1% *}" -gt 0 ]; }
 # near CARRIED GIVEN: frames' headers and acknowledgements come on top, connections as well.
 near() { awk -v carried="$1" -v given="${2#* }" 'BEGIN { exit !(carried >= given && carried <= 1.15 * given + 100000) }'; }
 has() { grep -qE -- "$2" "$1"; }
+# valid SCHEMA JSON: the document is as docs/SCHEMA.schema.json says.
+valid() {
+    /usr/bin/python3 -c 'import json, sys, jsonschema
+jsonschema.validate(*(json.load(open(f)) for f in sys.argv[1:]))' "$2" "$FSBML_TOP/docs/$1.schema.json" 2>"$harness_logs/invalid" ||
+        { sed -n '/Error: /s/^/# /p' "$harness_logs/invalid" && false; }
+}
+traced() { "$FSBML_TOP/fsbml" trace "$left" --json "$left/trace.json" >"$harness_logs/driver" && valid trace "$left/trace.json"; }
 
 agree() {
     local ranks=$1 rail before=()
-    rm -f "$left"/*.decisions "$left"/report.*
+    rm -f "$left"/*.decisions "$left"/*.json
     harness_cluster_up "$ranks" 200mbit 50mbit
     for rail in 0 1; do before[rail]=$(sent "$rail"); done
     job "$ranks" witness --mca bml_fsbml_report "$left/report.json" --mca bml_fsbml_trace "$left/"
@@ -59,6 +66,8 @@ agree() {
         is "... and the report's" same "$(by_tool "$rail")" "$(by_report "$rail")"
         is "... and what the interfaces carried, but for headers" near $(($(sent "$rail") - before[rail])) "$(by_report "$rail")"
     done
+    is "$ranks ranks: the report is as its schema says" valid report "$left/report.json"
+    is "... and so is what the trace tells" traced
 }
 
 forms() {
@@ -82,7 +91,7 @@ forms() {
 }
 
 harness_begin "Verifies that report, trace, performance variables and interface counters agree." "$@"
-need_packages "the tests of reports" python3
+need_packages "the tests of reports" python3 python3-jsonschema
 left=$harness_logs/left
 mkdir -p "$left"
 # Given, so that a busy machine does not decide which rails are used.
