@@ -320,6 +320,11 @@ TEST(JobReport, KeepsNotesOutOfTheTable)
     const std::string page = report(j.get(), FSBML_FORM_HTML);
     EXPECT_EQ(count(page, "<li>eth0: 100 probes; a remark on this fit</li>"), 1u);
     EXPECT_EQ(count(page, "a remark on this fit"), 1u);
+    // One that had no room is not told by halves.
+    std::string remarks = "first; second; ";
+    remarks.resize(FSBML_REASON_MAX - 1, 'x');
+    put(j.table->rail[0].fit.reason, remarks);
+    EXPECT_EQ(count(report(j.get(), FSBML_FORM_HTML), "100 probes; first; second; ...<"), 1u);
 }
 
 // A rail without a name has its key, and two of one name are told apart by it.

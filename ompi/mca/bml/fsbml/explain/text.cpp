@@ -313,7 +313,11 @@ void parameters(std::string &s, const Figures &f)
 
 std::string fit_quality(const fsbml_fit_t &fit)
 {
-    const std::string reason = clean_of(fit.reason);
+    std::string reason = clean_of(fit.reason);
+    const std::size_t cut = reason.rfind("; ");
+    if (reason.size() + 1 >= sizeof fit.reason && std::string::npos != cut) {
+        reason = reason.substr(0, cut) + "; ..."; // there was no room for all of the last remark
+    }
     const std::string how = 0 == fit.probes ? "given, not measured"
                                             : plural(fit.probes, "probe")
                                                   + (fit.tight ? "" : ", less sure than wanted");

@@ -14,10 +14,10 @@ namespace fsbml
 namespace
 {
 
-constexpr double kLate = 2.0;    // observed / predicted, in the median
-constexpr double kInTime = 1.5;  // the same, of the earliest tenth
-constexpr double kUneven = 4.0;  // the median by the earliest tenth
-constexpr double kForeign = 1.5; // carried / given
+constexpr double kLate = 2.0;              // observed / predicted, in the median
+constexpr double kUneven = 2.0;            // the shortest messages' lateness by the longest ones'
+constexpr std::uint64_t kSomeArrivals = 5; // to speak of a size
+constexpr double kForeign = 1.5;           // carried / given
 constexpr double kForeignBytes = 1048576.0;
 constexpr double kHeaders =
     256.0; // bytes that a small message takes beside its own, its acknowledgement included
@@ -109,7 +109,21 @@ bool is_given(const Figures &f, std::size_t i)
     return nullptr != f.fit[i] && 0 == f.fit[i]->fit.probes;
 }
 
-// With all rails late, it is rather what they share; and a rail that is slow is so for each message.
+// A slow rail is so for long messages; what else they wait for makes short ones late most of all.
+bool short_ones_most(const Figures &f, std::size_t i)
+{
+    double shortest = 0.0;
+    double longest = 0.0;
+    for (const fsbml_class_t &c : f.s.rail[i].by_size) {
+        if (c.arrivals >= kSomeArrivals && c.predicted_ns > 0) {
+            longest = share_of(static_cast<double>(c.observed_ns), static_cast<double>(c.predicted_ns));
+            shortest = shortest > 0.0 ? shortest : longest;
+        }
+    }
+    return shortest > kUneven * longest;
+}
+
+// With all rails late, it is rather what they share.
 void late(const Figures &f, Sentences &to)
 {
     std::vector<std::size_t> known;
@@ -123,27 +137,20 @@ void late(const Figures &f, Sentences &to)
         }
     }
     const auto slower = [&](std::size_t a, std::size_t b) { return f.ratio[a].p50 < f.ratio[b].p50; };
-    const auto uneven = [&](std::size_t i) {
-        const Quantiles &q = f.ratio[i];
-        return q.p10 < std::max(kInTime, q.p50 / kUneven);
-    };
-    const auto but_ten = [](double p10) { return ", but one in ten at most " + times_text(p10); };
     if (slow.size() > 1 && slow.size() == known.size()) {
         const double least = f.ratio[*std::min_element(slow.begin(), slow.end(), slower)].p50;
         const double most = f.ratio[*std::max_element(slow.begin(), slow.end(), slower)].p50;
-        const bool some = std::all_of(slow.begin(), slow.end(), uneven);
-        if (some || most < 2.0 * least) {
+        const bool short_ones =
+            std::all_of(slow.begin(), slow.end(), [&](auto i) { return short_ones_most(f, i); });
+        if (short_ones || most < 2.0 * least) {
             const bool given = std::all_of(slow.begin(), slow.end(), [&](auto i) { return is_given(f, i); });
-            double ten = 0.0;
-            for (const std::size_t i : slow) {
-                ten = std::max(ten, f.ratio[i].p10);
-            }
             to.push_back("Messages took " + times_text(least)
                          + " as long as predicted and more on every rail (in the median)"
-                         + (some ? but_ten(ten) : "") + ": the processors are too busy to take them in, or "
-                         + (some    ? "others use the network now and then."
-                            : given ? "the network is slower than the given parameters say."
-                                    : "the network is slower than when it was measured."));
+                         + (short_ones ? ", short ones most of all" : "")
+                         + ": the processors are too busy to take them in, or "
+                         + (short_ones ? "others use the network now and then."
+                            : given    ? "the network is slower than the given parameters say."
+                                       : "the network is slower than when it was measured."));
             return;
         }
     }
@@ -151,9 +158,9 @@ void late(const Figures &f, Sentences &to)
     for (const std::size_t i : slow) {
         to.push_back("Messages on " + f.name[i] + " took " + times_text(f.ratio[i].p50)
                      + " as long as predicted (in the median)"
-                     + (uneven(i) ? but_ten(f.ratio[i].p10)
-                                        + ": the processors are too busy to take them in, or others use it "
-                                          "now and then."
+                     + (short_ones_most(f, i)
+                            ? ", short ones most of all: the processors are too busy to take them in, or "
+                              "others use it now and then."
                         : is_given(f, i) ? ": it is slower than the given parameters say, or others use it."
                                          : ": it is slower than when it was measured, or others use it."));
     }
