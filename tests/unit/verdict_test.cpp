@@ -66,6 +66,27 @@ TEST(Verdict, BlamesAFaultFirst)
     EXPECT_EQ(sentences(j)[1], "eth0 is in doubt on node3: it has no address.");
 }
 
+// Each end begins with itself.
+TEST(Verdict, TellsOnceWhatHoldsBothWays)
+{
+    Job j = two_rails();
+    j.fault("eth1", "node0", "node1", "nothing gets through, neither from node0 to node1 nor back");
+    j.fault("eth1", "node1", "node0", "nothing gets through, neither from node1 to node0 nor back");
+    EXPECT_EQ(sentences(j).size(), 3u);
+    EXPECT_NE(report(j.get(), FSBML_FORM_TEXT).find("eth1, node0 to node1 and back: nothing"),
+              std::string::npos);
+    Job twins = two_rails();
+    twins.fault("eth1", "node0", "node1", "node1 and node0 have the same address on it, 10.71.1.1");
+    twins.fault("eth1", "node1", "node0", "node0 and node1 have the same address on it, 10.71.1.1");
+    EXPECT_EQ(sentences(twins).size(), 3u);
+    Job unlike = two_rails(); // these contradict each other
+    unlike.fault("eth1", "node0", "node1", "what node0 sends arrives at node1, but not what node1 sends");
+    unlike.fault("eth1", "node1", "node0", "what node1 sends arrives at node0, but not what node0 sends");
+    EXPECT_EQ(sentences(unlike).size(), 4u);
+    put(j.s().fault[1].rail, "eth0");
+    EXPECT_EQ(sentences(j).size(), 4u);
+}
+
 TEST(Verdict, NamesTheNodeThatAllFaultsHave)
 {
     Job j = many_ranks();

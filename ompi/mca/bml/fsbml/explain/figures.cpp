@@ -181,6 +181,23 @@ bool is_within_number(const std::string &text, std::size_t at) noexcept
            && ('%' == text[at + 1] || (digit(at + 1) && digit(at + 2) && digit(at + 3) && !digit(at + 4)));
 }
 
+bool is_same_fault(const fsbml_summary_fault_t &a, const fsbml_summary_fault_t &b)
+{
+    const auto both_ways = [](const fsbml_summary_fault_t &f, const std::string &one,
+                              const std::string &other) {
+        const std::string why = clean_of(f.why);
+        return std::string::npos != why.find("neither from " + one + " to " + other + " nor back")
+               || 0 == why.find(one + " and " + other + " have the same address");
+    };
+    const std::string from = clean_of(a.from);
+    const std::string to = clean_of(a.to);
+    return clean_of(a.rail) == clean_of(b.rail)
+           && (clean_of(a.why) == clean_of(b.why)
+               || (from == clean_of(b.to) && to == clean_of(b.from)
+                   && ((both_ways(a, from, to) && both_ways(b, to, from))
+                       || (both_ways(a, to, from) && both_ways(b, from, to)))));
+}
+
 double share_of(double part, double whole) noexcept
 {
     return whole > 0.0 ? part / whole : 0.0;
@@ -265,8 +282,7 @@ Figures::Figures(const fsbml_job_t &job)
         const fsbml_summary_fault_t &f = s.fault[i];
         const auto *const back = std::find_if(s.fault, s.fault + faults, [&](const auto &o) {
             return &o != &f && '\0' != f.to[0] && clean_of(o.from) == clean_of(f.to)
-                   && clean_of(o.to) == clean_of(f.from) && clean_of(o.rail) == clean_of(f.rail)
-                   && clean_of(o.why) == clean_of(f.why);
+                   && clean_of(o.to) == clean_of(f.from) && is_same_fault(o, f);
         });
         if (back < &f) {
             continue; // told with the other way

@@ -130,7 +130,7 @@ std::string parameters(const Figures &f)
         rows += cell(digits3(p.G_ns_per_byte) + " ns",
                      range(digits3(fit.low.G_ns_per_byte), digits3(fit.high.G_ns_per_byte),
                            fit.high.G_ns_per_byte))
-                + cell(0 == fit.probes ? "-" : digits3(fit.residual * 100.0) + " %") + "</tr>\n";
+                + cell(0 == fit.probes ? "-" : fixed(fit.residual * 100.0, 1) + " %") + "</tr>\n";
         notes.push_back(f.name[i] + ": " + fit_quality(fit));
     }
     return rows.empty() ? rows
@@ -193,20 +193,23 @@ std::string arrivals_title(const Figures &f)
            + " as long as predicted";
 }
 
+bool some_only(const Figures &f)
+{
+    return std::any_of(f.alternatives.begin(), f.alternatives.end(), [](const auto &a) { return a.some; });
+}
+
 std::string alternatives_title(const Figures &f)
 {
     std::string better;
     double least = 0.99;
-    bool some = false;
     for (const Alternative &a : f.alternatives) {
-        some = some || a.some;
         if (!a.done && a.ratio > 0.0 && a.ratio < least) {
             least = a.ratio;
             better = a.name;
         }
     }
     return !better.empty() ? better + " would have been faster"
-           : some          ? "Nothing that all ranks could have done would have been faster"
+           : some_only(f)  ? "Nothing that all ranks could have done would have been faster"
                            : "Nothing else would have been faster";
 }
 
@@ -247,9 +250,9 @@ std::string report_page(const fsbml_job_t &job)
     }
     s += section(
         alternatives_title(f),
-        "Time that messages were under way, by the model, in all ranks: as it was, and had each "
-        "message taken one rail, or the rails in turn as Open MPI's rule has it. What only some ranks "
-        "could have done has no bar.",
+        std::string("Time that messages were under way, by the model, in all ranks: as it was, and had "
+                    "each message taken one rail, or the rails in turn as Open MPI's rule has it.")
+            + (some_only(f) ? " What only some ranks could have done has no bar." : ""),
         alternatives_plot(f, c));
     s += section(arrivals_title(f),
                  "Observed by predicted time. The box holds half of the messages, the strip 8 of 10, the "

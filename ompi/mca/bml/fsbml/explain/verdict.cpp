@@ -38,6 +38,7 @@ std::string with_stop(std::string s)
 
 // Faults of one rail for one reason are one sentence: which nodes, as few names as tell it.
 struct FaultGroup {
+    const fsbml_summary_fault_t *first;
     std::string rail, why;
     bool doubted;
     std::vector<std::pair<std::string, std::string>> pairs;
@@ -52,10 +53,10 @@ std::vector<FaultGroup> fault_groups(const fsbml_summary_t &s)
         const std::string why = clean_of(fault.why);
         const bool doubted = fault.kind >= FSBML_FAULT_DOUBTED;
         auto group = std::find_if(groups.begin(), groups.end(), [&](const FaultGroup &g) {
-            return g.rail == rail && g.why == why && g.doubted == doubted;
+            return g.doubted == doubted && is_same_fault(*g.first, fault);
         });
         if (groups.end() == group) {
-            group = groups.insert(groups.end(), {rail, why, doubted, {}});
+            group = groups.insert(groups.end(), {&fault, rail, why, doubted, {}});
         }
         std::string a = clean_of(fault.from);
         std::string b = clean_of(fault.to);
