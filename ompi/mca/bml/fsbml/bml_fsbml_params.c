@@ -14,12 +14,15 @@
 
 mca_bml_fsbml_params_t mca_bml_fsbml_params;
 
+/* What the two processes of a measurement must share is the same everywhere: its scope is ALL_EQ. */
+
 /* Numbers are registered as strings: Open MPI takes "abc" for 0 and "12x" for 12 without a word. */
 typedef struct number_t {
     const char *name;
     const char *help;
     uint64_t min, max, fallback;
     mca_base_var_info_lvl_t level;
+    mca_base_var_scope_t scope;
     uint64_t value;
     char *text;
 } number_t;
@@ -32,65 +35,123 @@ enum {
 static number_t number[N_NUMBERS] = {
     [N_PACKETS] = {"packets",
                    "Most messages in one probe of the PRTT benchmark, n of PRTT(n,d,s) (2-1024, default 16)", 2, 1024, 16,
-                   OPAL_INFO_LVL_5},
+                   OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
     [N_SIZE_STEP] = {"size_step",
                      "Least bytes between two message sizes that the PRTT benchmark plans; they grow by a factor, and "
                      "are closer where the rail's protocol changes (64-1048576, default 2048)",
-                     64, 1048576, 2048, OPAL_INFO_LVL_5},
+                     64, 1048576, 2048, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
     [N_SMALL_SIZE] = {"small_size",
                       "Smallest message of the PRTT benchmark, in bytes, but at least its header of 32; measures "
                       "overhead and latency (1-4096, default 1)",
-                      1, 4096, 1, OPAL_INFO_LVL_5},
+                      1, 4096, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
     [N_SAMPLES] = {"samples",
                    "Wanted repetitions of each probe of the PRTT benchmark; fewer where the parameters are sure before, "
                    "or the budget is spent, and up to four times as many where they are not sure (1-1000, default 9)",
-                   1, 1000, 9, OPAL_INFO_LVL_5},
+                   1, 1000, 9, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
     [N_BUDGET] = {"budget",
                   "Most milliseconds of one run of the PRTT benchmark, for all rails of a pair of nodes; plans are made for "
                   "two fifths. What tests it, and runs that repeat it if it does not hold, come on top (10-60000, default "
                   "300)",
-                  10, 60000, 300, OPAL_INFO_LVL_4},
+                  10, 60000, 300, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ},
     [N_PROBE_TIMEOUT] = {"probe_timeout",
                          "Milliseconds after which a rail that does not answer, while another rail to the same peer "
                          "does, carries no traffic to that peer (10-60000, default 500)",
-                         10, 60000, 500, OPAL_INFO_LVL_4},
+                         10, 60000, 500, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ},
     [N_QUANTUM] = {"quantum",
                    "Largest fragment of a long message, in bytes; 0 = the smallest that still uses every rail well, "
                    "from the measured parameters (0, or 1024-1073741824, default 0)",
-                   0, 1073741824, 0, OPAL_INFO_LVL_4},
+                   0, 1073741824, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY},
     [N_TOGETHER] = {"together",
                     "Whether all rails are measured at once as well, to find those that share a link, a bus or a "
                     "processor (0 or 1, default 1)",
-                    0, 1, 1, OPAL_INFO_LVL_5},
+                    0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
     [N_PER_PEER] = {"per_peer",
                     "Whether the latency to each peer is looked at when it is first used: it may be farther than those that "
                     "were measured (0 or 1, default 1; with bml_fsbml_table 0)",
-                    0, 1, 1, OPAL_INFO_LVL_5},
+                    0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
     [N_VERBOSE] = {"verbose",
                    "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
                    "at start, 20 = what happens to each peer's paths, 40 = each probe (0-100, default 0)",
-                   0, 100, 0, OPAL_INFO_LVL_2},
+                   0, 100, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY},
     [N_DISPLAY] = {"display",
                    "Whether the job prints on stderr, once and when it starts, its rails, what was measured of them, and which "
                    "are left out and why (0 or 1, default 0)",
-                   0, 1, 0, OPAL_INFO_LVL_3},
+                   0, 1, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY},
     [N_HOLDOUT] = {"holdout",
                    "Exchanges of sizes and numbers that were not measured, run to test what was, for the report "
                    "(bml_fsbml_measurement); as many as fit into 2 s (0-1000, default 0)",
-                   0, 1000, 0, OPAL_INFO_LVL_5},
+                   0, 1000, 0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
     [N_SEED] = {"seed",
                 "Seed of what is drawn: the order of the PRTT benchmark's probes, and the exchanges of bml_fsbml_holdout "
                 "(1-1000000, default 1)",
-                1, 1000000, 1, OPAL_INFO_LVL_9},
+                1, 1000000, 1, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_ALL_EQ},
     [N_TRACE_EVERY] = {"trace_every", "One in so many decisions is in the trace (bml_fsbml_trace) (1-1000000000, default 1)",
-                       1, 1000000000, 1, OPAL_INFO_LVL_5},
+                       1, 1000000000, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
     [N_TRACE_ENTRIES] = {"trace_entries",
                          "Most decisions in the trace of a process, the latest; each takes 32 bytes of memory and 16 for "
                          "each rail (1-16777216, default 65536)",
-                         1, 16777216, 65536, OPAL_INFO_LVL_5},
+                         1, 16777216, 65536, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
 };
 
 static char *policy_text, *rdma_text, *ledger_text, *cache_text;
+static char policy_help[256]; /* filled in at registration: it lists the core's policies */
+
+/* Names and files go into the parameters as they are; words are looked up once all are registered. */
+typedef struct string_t {
+    const char *name;
+    const char *help;
+    mca_base_var_info_lvl_t level;
+    mca_base_var_scope_t scope;
+    char **storage;
+    char *fallback; /* NULL: none */
+} string_t;
+
+static const string_t string[] = {
+    {"policy", policy_help, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY, &policy_text, "arrival"},
+    {"rdma",
+     "Whether long messages are put and got over all rails instead of sent in fragments: auto = over rails whose hardware "
+     "does it, on = wherever a rail offers it, off = never (default auto)",
+     OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &rdma_text, "auto"},
+    {"include",
+     "Comma-separated names of the only rails to use, e.g. eth1,eth2; also addresses, networks, PCI addresses, devices, BTL "
+     "components; empty = all",
+     OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_LOCAL, &mca_bml_fsbml_params.include, NULL},
+    {"exclude", "Comma-separated names of rails not to use, e.g. eth0; also as include has them; empty = none",
+     OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_LOCAL, &mca_bml_fsbml_params.exclude, NULL},
+    {"ledger",
+     "Whether the ranks of a node, which share its rails, see in shared memory what each has given them to do: auto (if the "
+     "job has several ranks on the node), on, off (default auto)",
+     OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, &ledger_text, "auto"},
+    {"cache",
+     "Whether parameters of rails are kept for later jobs between the same nodes, in $XDG_CACHE_HOME/fsbml or "
+     "~/.cache/fsbml: off, read (used, if a few probes confirm them), write (and kept) (default off)",
+     OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ, &cache_text, "off"},
+    {"site",
+     "Name that stands for the nodes' names in the cache, where all nodes are alike: what was measured between two of them "
+     "then holds for all; empty = none",
+     OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &mca_bml_fsbml_params.site, NULL},
+    {"table",
+     "File with the parameters of the rails, such as the cache has: they are used as they are, and nothing is measured; "
+     "empty = none",
+     OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &mca_bml_fsbml_params.table, NULL},
+    {"measurement",
+     "File for a report of the measurement as JSON: the rails' parameters, how sure they are, what they cost, all samples. "
+     "The first of the two processes that measure writes it, on its node (of several pairs, the first's); empty = none",
+     OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, &mca_bml_fsbml_params.measurement, NULL},
+    {"report",
+     "File for the report of the job: what its rails carried, how well that was predicted, what it saved, which rail is to "
+     "blame. A page for a browser if the name ends with .html, JSON if with .json, else text; - is stdout. Rank 0 writes it "
+     "in MPI_Finalize, on its node; empty = none",
+     OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_ALL_EQ, &mca_bml_fsbml_params.report, NULL},
+    {"trace",
+     "Folder, or beginning of a file's name, for a trace of each process' decisions: time, peer, size, when each rail would "
+     "have delivered, choice (RANK.decisions); `./fsbml trace` reads it; empty = none",
+     OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, &mca_bml_fsbml_params.trace, NULL},
+    {"record",
+     "Folder, or beginning of a file's name, for a record of what each process gives to its rails (RANK.sends), as `./fsbml "
+     "whatif` reads it; empty = none",
+     OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, &mca_bml_fsbml_params.record, NULL},
+};
 
 /* Reads a whole decimal number; false if there is anything else in the text. */
 static bool parse(const char *text, uint64_t *value)
@@ -151,115 +212,36 @@ static bool validate_choice(const char *name, const char *text, const char *cons
     return false;
 }
 
-int fsbml_params_register(const mca_base_component_t *component)
+/* The variable system frees and clears strings when MPI ends: defaults are set anew each time. */
+static int register_all(const mca_base_component_t *component)
 {
-    mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
     static char fallback[N_NUMBERS][24];
-    static char policy_help[256];
-    int rc;
-
-    memset(p, 0, sizeof(*p));
-    p->valid = true;
-
-    /* The variable system frees and clears strings when MPI ends: defaults are set anew each time. */
-    for (int i = 0; i < N_NUMBERS; ++i) {
+    int rc = OMPI_SUCCESS;
+    for (int i = 0; i < N_NUMBERS && OMPI_SUCCESS == rc; ++i) {
         number_t *n = &number[i];
         snprintf(fallback[i], sizeof(fallback[i]), "%" PRIu64, n->fallback);
         n->text = fallback[i];
-        /* What the two processes of a measurement must share is the same everywhere. */
-        mca_base_var_scope_t scope = (N_QUANTUM == i || N_PER_PEER == i || N_VERBOSE == i || N_DISPLAY == i
-                                      || N_HOLDOUT == i || N_TRACE_EVERY == i || N_TRACE_ENTRIES == i)
-                                           ? MCA_BASE_VAR_SCOPE_READONLY
-                                           : MCA_BASE_VAR_SCOPE_ALL_EQ;
-        if (OMPI_SUCCESS != (rc = register_string(component, n->name, n->help, n->level, scope, &n->text))) {
-            return rc;
-        }
+        rc = register_string(component, n->name, n->help, n->level, n->scope, &n->text);
     }
-
     snprintf(policy_help, sizeof(policy_help),
              "Rule that chooses the rail of a message: %s (default arrival: the rail that delivers it first)",
              fsbml_policy_list());
-    policy_text = "arrival";
-    rdma_text = "auto";
-    p->include = NULL;
-    p->exclude = NULL;
-    if (OMPI_SUCCESS
-            != (rc = register_string(component, "policy", policy_help, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY,
-                                     &policy_text))
-        || OMPI_SUCCESS
-               != (rc = register_string(component, "rdma",
-                                        "Whether long messages are put and got over all rails instead of sent in "
-                                        "fragments: auto = over rails whose hardware does it, on = wherever a rail "
-                                        "offers it, off = never (default auto)",
-                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &rdma_text))
-        || OMPI_SUCCESS
-               != (rc = register_string(component, "include",
-                                        "Comma-separated names of the only rails to use, e.g. eth1,eth2; also addresses, "
-                                        "networks, PCI addresses, devices, BTL components; empty = all",
-                                        OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_LOCAL, &p->include))
-        || OMPI_SUCCESS
-               != (rc = register_string(component, "exclude",
-                                        "Comma-separated names of rails not to use, e.g. eth0; also as include has them; empty "
-                                        "= none",
-                                        OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_LOCAL, &p->exclude))) {
-        return rc;
+    for (size_t i = 0; i < sizeof(string) / sizeof(string[0]) && OMPI_SUCCESS == rc; ++i) {
+        const string_t *t = &string[i];
+        *t->storage = t->fallback;
+        rc = register_string(component, t->name, t->help, t->level, t->scope, t->storage);
     }
-    ledger_text = "auto";
-    if (OMPI_SUCCESS
-        != (rc = register_string(component, "ledger",
-                                 "Whether the ranks of a node, which share its rails, see in shared memory what each "
-                                 "has given them to do: auto (if the job has several ranks on the node), on, off "
-                                 "(default auto)",
-                                 OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, &ledger_text))) {
-        return rc;
-    }
-    cache_text = "off";
-    p->site = NULL;
-    p->table = NULL;
-    p->measurement = NULL;
-    p->report = NULL;
-    p->trace = NULL;
-    p->record = NULL;
-    if (OMPI_SUCCESS
-            != (rc = register_string(component, "cache",
-                                     "Whether parameters of rails are kept for later jobs between the same nodes, in "
-                                     "$XDG_CACHE_HOME/fsbml or ~/.cache/fsbml: off, read (used, if a few probes confirm "
-                                     "them), write (and kept) (default off)",
-                                     OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ, &cache_text))
-        || OMPI_SUCCESS
-               != (rc = register_string(component, "site",
-                                        "Name that stands for the nodes' names in the cache, where all nodes are alike: "
-                                        "what was measured between two of them then holds for all; empty = none",
-                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &p->site))
-        || OMPI_SUCCESS
-               != (rc = register_string(component, "table",
-                                        "File with the parameters of the rails, such as the cache has: they are used as "
-                                        "they are, and nothing is measured; empty = none",
-                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &p->table))
-        || OMPI_SUCCESS
-               != (rc = register_string(component, "measurement",
-                                        "File for a report of the measurement as JSON: the rails' parameters, how sure "
-                                        "they are, what they cost, all samples. The first of the two processes that "
-                                        "measure writes it, on its node (of several pairs, the first's); empty = none",
-                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, &p->measurement))
-        || OMPI_SUCCESS
-               != (rc = register_string(component, "report",
-                                        "File for the report of the job: what its rails carried, how well that was "
-                                        "predicted, what it saved, which rail is to blame. A page for a browser if the "
-                                        "name ends with .html, JSON if with .json, else text; - is stdout. Rank 0 writes "
-                                        "it in MPI_Finalize, on its node; empty = none",
-                                        OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_ALL_EQ, &p->report))
-        || OMPI_SUCCESS
-               != (rc = register_string(component, "trace",
-                                        "Folder, or beginning of a file's name, for a trace of each process' decisions: "
-                                        "time, peer, size, when each rail would have delivered, choice (RANK.decisions); "
-                                        "`./fsbml trace` reads it; empty = none",
-                                        OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, &p->trace))
-        || OMPI_SUCCESS
-               != (rc = register_string(component, "record",
-                                        "Folder, or beginning of a file's name, for a record of what each process gives "
-                                        "to its rails (RANK.sends), as `./fsbml whatif` reads it; empty = none",
-                                        OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, &p->record))) {
+    return rc;
+}
+
+int fsbml_params_register(const mca_base_component_t *component)
+{
+    mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
+
+    memset(p, 0, sizeof(*p));
+    p->valid = true;
+    const int rc = register_all(component);
+    if (OMPI_SUCCESS != rc) {
         return rc;
     }
     p->show_unreach_errors = true;
