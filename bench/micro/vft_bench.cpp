@@ -65,17 +65,37 @@ std::uint32_t all(std::size_t rails)
     return static_cast<std::uint32_t>((std::uint64_t{1} << rails) - 1);
 }
 
-void decide(benchmark::State &state, const SchedPtr &s)
+// Decides on and on; `charge` does with the rail, the time and the bytes what follows a choice.
+template <typename Charge>
+void decide(benchmark::State &state, const SchedPtr &s, const Charge &charge)
 {
     const auto rails = static_cast<std::size_t>(state.range(0));
     std::uint64_t now = 1000000000;
     std::size_t bytes = 16;
     for (auto _ : state) {
         const int rail = fsbml_sched_choose(s.get(), now, bytes, all(rails));
-        fsbml_sched_charge(s.get(), static_cast<std::size_t>(rail), now, bytes);
+        charge(static_cast<std::size_t>(rail), now, bytes);
         now += 30000;
         bytes = (bytes * 5 + 64) & 0xffff;
     }
+}
+
+void decide(benchmark::State &state, const SchedPtr &s)
+{
+    decide(state, s, [&](std::size_t rail, std::uint64_t now, std::size_t bytes) {
+        fsbml_sched_charge(s.get(), rail, now, bytes);
+    });
+}
+
+void decide_observed(benchmark::State &state, const fsbml_observer_config_t &config)
+{
+    const auto rails = static_cast<std::size_t>(state.range(0));
+    const SchedPtr s = make(rails, FSBML_POLICY_ARRIVAL);
+    fsbml_observer_t *const observer = fsbml_observer_create(s.get(), &config);
+    decide(state, s, [&](std::size_t rail, std::uint64_t now, std::size_t bytes) {
+        fsbml_observer_charge(observer, rail, now, bytes, all(rails), 1, nullptr);
+    });
+    fsbml_observer_destroy(observer);
 }
 
 void choose_and_charge(benchmark::State &state)
@@ -95,7 +115,6 @@ void pieces(benchmark::State &state)
 void reported(benchmark::State &state)
 {
     const auto rails = static_cast<std::size_t>(state.range(0));
-    const SchedPtr s = make(rails, FSBML_POLICY_ARRIVAL);
     fsbml_account_t *const account = fsbml_account_create(rails);
     for (std::size_t i = 0; i < rails; ++i) {
         const fsbml_loggp_t p = loggp(20e3, 1e3, 2e3, 80.0 / static_cast<double>(i + 1));
@@ -103,39 +122,17 @@ void reported(benchmark::State &state)
     }
     fsbml_observer_config_t config{};
     config.audience = fsbml_account_audience(account);
-    fsbml_observer_t *const observer = fsbml_observer_create(s.get(), &config);
-    std::uint64_t now = 1000000000;
-    std::size_t bytes = 16;
-    for (auto _ : state) {
-        const int rail = fsbml_sched_choose(s.get(), now, bytes, all(rails));
-        fsbml_observer_charge(observer, static_cast<std::size_t>(rail), now, bytes, all(rails), 1,
-                                    nullptr);
-        now += 30000;
-        bytes = (bytes * 5 + 64) & 0xffff;
-    }
-    fsbml_observer_destroy(observer);
+    decide_observed(state, config);
     fsbml_account_destroy(account);
 }
 
 // Somebody looks: one in `every` decisions is traced, 0: none, as when counters are read only.
 void observed(benchmark::State &state)
 {
-    const auto rails = static_cast<std::size_t>(state.range(0));
-    const SchedPtr s = make(rails, FSBML_POLICY_ARRIVAL);
     fsbml_observer_config_t config{};
     config.trace_every = static_cast<std::uint32_t>(state.range(1));
     config.trace_entries = 65536;
-    fsbml_observer_t *const observer = fsbml_observer_create(s.get(), &config);
-    std::uint64_t now = 1000000000;
-    std::size_t bytes = 16;
-    for (auto _ : state) {
-        const int rail = fsbml_sched_choose(s.get(), now, bytes, all(rails));
-        fsbml_observer_charge(observer, static_cast<std::size_t>(rail), now, bytes, all(rails), 1,
-                                    nullptr);
-        now += 30000;
-        bytes = (bytes * 5 + 64) & 0xffff;
-    }
-    fsbml_observer_destroy(observer);
+    decide_observed(state, config);
 }
 
 void choose(benchmark::State &state)
