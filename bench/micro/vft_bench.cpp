@@ -5,15 +5,16 @@
 // What a decision costs: nanoseconds for choosing a rail and charging it, through the C boundary as the shim
 // calls it.
 //
-//   choose_and_charge/R/P   R rails, policy P; messages of changing size, a clock that moves on
-//   reported/R              the same (arrival) where a report of the job is wanted
-//   observed/R/E            the same (arrival) while somebody looks; one in E decisions is traced, 0: none
-//   pieces/R/B              the same (arrival), rails with overheads by size and a gap of two pieces, with B
-//   breaks choose/R                the choice alone contended/R             the same with two threads on one
-//   scheduler ranks/R                 the same with two schedulers on one ledger, as two ranks of a node have
-//   it loop                    what of the first is the benchmark's own loop calibration/R           all that
-//   the core does for a measurement of R rails: plan, samples, fit; no time
-//                           passes on rails (their PRTTs come from the formulas, thesis 3.2.2)
+//   choose_and_charge/R/P  R rails, policy P; messages of changing size, a clock that moves on
+//   reported/R             the same (arrival) where a report of the job is wanted
+//   observed/R/E           the same (arrival) while somebody looks; one in E decisions is traced, 0: none
+//   pieces/R/B             the same (arrival), rails with overheads by size and a gap of two pieces, B breaks
+//   choose/R               the choice alone
+//   contended/R            the same with two threads on one scheduler
+//   ranks/R                the same with two schedulers on one ledger, as two ranks of a node have it
+//   loop                   what of the first is the benchmark's own loop
+//   calibration/R          all that the core does for a measurement of R rails: plan, samples, fit; no time
+//                          passes on rails (their PRTTs come from the formulas, thesis 3.2.2)
 #include "explain/fsbml_explain.h"
 #include "fsbml_core.h"
 #include "rail.hpp"
