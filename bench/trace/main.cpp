@@ -3,10 +3,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "show.hpp"
 
-#include "launch.hpp"
+#include "command.hpp"
 #include "write.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <fmt/format.h>
 
@@ -21,11 +19,8 @@ struct Request {
     Wanted wanted;
 };
 
-int parse(int argc, char **argv, Request &request)
+void add_options(CLI::App &app, Request &request)
 {
-    CLI::App app(
-        "Tells what was decided, from the files that a job's processes wrote. `fsbml trace` calls it.",
-        "trace");
     app.option_defaults()->always_capture_default();
     app.add_option("files", request.files, "files of decisions, or a folder with them")->required();
     app.add_option("--peer", request.wanted.peer, "only messages to this rank");
@@ -33,15 +28,6 @@ int parse(int argc, char **argv, Request &request)
     app.add_option("--limit", request.wanted.limit, "decisions that are told one by one, of each kind")
         ->check(CLI::Range(0, 100000));
     app.add_option("--json", request.json, "write everything to this file; - is stdout");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp &help) {
-        return app.exit(help);
-    } catch (const CLI::ParseError &error) {
-        fmt::print(stderr, "fsbml: error: trace: {}\n", error.what());
-        return 2;
-    }
-    return -1;
 }
 
 void work(const Request &request)
@@ -61,9 +47,9 @@ void work(const Request &request)
 int main(int argc, char **argv)
 {
     Request request;
-    const int outcome = parse(argc, argv, request);
-    if (outcome >= 0) {
-        return outcome;
-    }
-    return fsbml::bench::ended("trace", [&] { work(request); });
+    CLI::App app(
+        "Tells what was decided, from the files that a job's processes wrote. `fsbml trace` calls it.",
+        "trace");
+    add_options(app, request);
+    return fsbml::bench::run_command(app, argc, argv, [&] { work(request); });
 }

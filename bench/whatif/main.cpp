@@ -3,11 +3,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "show.hpp"
 
-#include "launch.hpp"
+#include "command.hpp"
 #include "sim/cluster/trace_merge.hpp"
 #include "write.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -28,10 +26,8 @@ struct Request {
     Study study;
 };
 
-int parse(int argc, char **argv, Request &request)
+void add_options(CLI::App &app, Request &request)
 {
-    CLI::App app("Simulates a job on the rails that it has, and on others. `fsbml whatif` calls it.",
-                 "whatif");
     app.option_defaults()->always_capture_default();
     app.add_option("trace", request.traces, "a trace, a folder with records of processes, or records")
         ->required();
@@ -49,15 +45,6 @@ int parse(int argc, char **argv, Request &request)
         ->check(CLI::Range(1, 1 << 30));
     app.add_option("--seed", request.study.seed, "of what is drawn");
     app.add_option("--json", request.json, "write everything to this file; - is stdout");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp &help) {
-        return app.exit(help);
-    } catch (const CLI::ParseError &error) {
-        fmt::print(stderr, "fsbml: error: whatif: {}\n", error.what());
-        return 2;
-    }
-    return -1;
 }
 
 void change(const Request &request, Study &study)
@@ -131,9 +118,8 @@ void work(Request request)
 int main(int argc, char **argv)
 {
     Request request;
-    const int outcome = parse(argc, argv, request);
-    if (outcome >= 0) {
-        return outcome;
-    }
-    return fsbml::bench::ended("whatif", [&] { work(request); });
+    CLI::App app("Simulates a job on the rails that it has, and on others. `fsbml whatif` calls it.",
+                 "whatif");
+    add_options(app, request);
+    return fsbml::bench::run_command(app, argc, argv, [&] { work(request); });
 }

@@ -1,0 +1,17 @@
+// A program that the driver calls: its words, its work, and how both are told when they fail.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+namespace fsbml::bench
+{
+
+// Reads the words, then does the work. Returns the exit status: 0, also after --help; 2 for words that are
+// wrong, which is told as an error of the command that has the app's name; 1 if the work failed (launch.hpp).
+int run_command(CLI::App &app, int argc, char **argv, const std::function<void()> &work);
+
+} // namespace fsbml::bench
