@@ -26,99 +26,17 @@
 #include "core/fsbml_core.h"
 #include "explain/fsbml_explain.h"
 
-#define FSBML_HELP "help-mca-bml-fsbml.txt"
+#include "bml_fsbml_packet.h"
+#include "bml_fsbml_params.h"
 
-/** Active-message tag of FSBML's own packets (echo, PRTT): the top of the range for users of the BTLs. */
-#define FSBML_TAG_PROBE ((mca_btl_base_tag_t) (MCA_BTL_TAG_USR + 0x70))
+#define FSBML_HELP "help-mca-bml-fsbml.txt"
 
 typedef struct mca_bml_fsbml_group_t mca_bml_fsbml_group_t;
 typedef struct mca_bml_fsbml_endpoint_t mca_bml_fsbml_endpoint_t;
 
-/** Header of FSBML's own packets, in host order; on the wire 32 bytes, little endian. */
-typedef struct fsbml_packet_t {
-    uint8_t type;
-    uint8_t flags;
-    ompi_process_name_t from;
-    uint32_t seq;                 /**< of the probe that it belongs to */
-    uint32_t count;               /**< PRTT, REQUEST: messages in this probe; ASK: rank of who is asked, plus 1; LOOK: the rail */
-    uint32_t bytes;               /**< PRTT, REQUEST: size of each, header included; TABLE, LOOK: of the record; ASK: its job */
-    uint32_t delay_ns;            /**< REQUEST: of computation between two messages; timed ANSWER: how long the rail is busy */
-} fsbml_packet_t;
-enum { FSBML_PACKET_HEADER = 32 };
-/** First word on the wire: "FSB" and a version. A change of it goes with one of the hello's version (core/table.cpp), or
- * processes of two FSBML versions would wait for each other's answers. */
-#define FSBML_PACKET_MAGIC UINT32_C(0x02425346)
-enum {
-    FSBML_PACKET_ASK = 1,    /**< echo, please answer on this rail */
-    FSBML_PACKET_ANSWER = 2,
-    FSBML_PACKET_PRTT = 3,   /**< one of n messages of a probe */
-    FSBML_PACKET_PRTT_BACK = 4,
-    FSBML_PACKET_TABLE = 5,  /**< the measurement is over; what came out */
-    FSBML_PACKET_READY = 6,  /**< the mirror has come to its part of the measurement */
-    FSBML_PACKET_REQUEST = 7, /**< please send so many messages of that size */
-    FSBML_PACKET_FLOW = 8,   /**< one of those */
-    FSBML_PACKET_LOOK = 9,   /**< what do you see of another path, that does not work? payload: what I see */
-    FSBML_PACKET_SEEN = 10,  /**< the answer */
-};
-enum {
-    FSBML_PACKET_BRIEF = 1,  /**< flag of PRTT: the answer is to be as small as can be */
-    FSBML_PACKET_TIMED = 2,  /**< flag of ASK, and of its ANSWER: for how far the peer is, not whether it is there */
-    FSBML_PACKET_GIVEN_UP = 8, /**< flag of LOOK: the path worked, was measured, and is not used any more from here */
-    FSBML_PACKET_ASTRAY = 4, /**< flag of ANSWER: the question was for somebody else */
-};
-
 /** Room for the PML's header beside a payload: limits are meant for what the user sends. ob1 subtracts its largest, which
  * has 56 bytes in 4.1 and 80 in 5.0. */
 enum { FSBML_PML_HEADER = 128 };
-
-/** When long messages are put and got by the PML instead of sent as fragments (parameter bml_fsbml_rdma). */
-typedef enum fsbml_rdma_t {
-    FSBML_RDMA_AUTO = 0,          /**< over rails whose BTL registers memory: hardware reads and writes it */
-    FSBML_RDMA_ON = 1,            /**< over every rail that offers put or get, also where that is a copy (tcp) */
-    FSBML_RDMA_OFF = 2,
-} fsbml_rdma_t;
-
-/** When the ranks of a node share the state of their rails (parameter bml_fsbml_ledger). */
-typedef enum fsbml_ledger_mode_t {
-    FSBML_LEDGER_AUTO = 0,        /**< if the job has several ranks on the node */
-    FSBML_LEDGER_ON = 1,
-    FSBML_LEDGER_OFF = 2,
-} fsbml_ledger_mode_t;
-
-/** What is done with the parameters of earlier jobs (parameter bml_fsbml_cache). */
-typedef enum fsbml_cache_mode_t {
-    FSBML_CACHE_OFF = 0,
-    FSBML_CACHE_READ = 1,         /**< they are used if probes confirm them */
-    FSBML_CACHE_WRITE = 2,        /**< and this job's are kept where there were none, or others */
-} fsbml_cache_mode_t;
-
-/** MCA parameters after validation (bml_fsbml_params.c). */
-typedef struct mca_bml_fsbml_params_t {
-    fsbml_calib_config_t calib;
-    uint64_t probe_timeout_ns;
-    size_t quantum;               /**< bytes, 0: from the model */
-    fsbml_policy_t policy;
-    fsbml_rdma_t rdma;
-    fsbml_ledger_mode_t ledger;
-    fsbml_cache_mode_t cache;
-    char *site;                   /**< stands for the nodes' names in the cache, NULL or "": none does */
-    char *table;                  /**< file with parameters to use as they are, NULL or "": measure */
-    char *measurement;            /**< file for the measurement's report, NULL or "": none */
-    char *report;                 /**< file for the report of the job, "-": stdout, NULL or "": none */
-    char *trace;                  /**< folder, or beginning of the name, for a trace of decisions; NULL or "": none */
-    uint32_t trace_every;         /**< one in so many decisions is traced */
-    uint32_t trace_entries;       /**< the latest so many are kept */
-    char *record;                 /**< folder, or beginning of the name, for a record of what is sent; NULL or "": none */
-    uint32_t holdout;             /**< probes that test the fits, for the report */
-    char *include;                /**< comma-separated names, NULL or "": all */
-    char *exclude;
-    int verbose;
-    bool display;                 /**< the rail table is printed at start */
-    bool together;                /**< rails are measured beside each other as well */
-    bool per_peer;                /**< how far each peer is, is looked at */
-    bool show_unreach_errors;
-    bool valid;                   /**< false: reported, and the component declines to run */
-} mca_bml_fsbml_params_t;
 
 typedef struct mca_bml_fsbml_rail_t {
     mca_btl_base_module_t *btl;   /**< the real BTL */
@@ -232,7 +150,6 @@ typedef struct mca_bml_fsbml_module_t {
 
 OMPI_DECLSPEC extern mca_bml_base_component_t mca_bml_fsbml_component;
 extern mca_bml_fsbml_module_t mca_bml_fsbml;
-extern mca_bml_fsbml_params_t mca_bml_fsbml_params;
 
 /** The one clock of the shim: CLOCK_MONOTONIC in ns. */
 static inline uint64_t fsbml_now_ns(void)
@@ -247,27 +164,9 @@ static inline uint32_t fsbml_bit(uint32_t rail)
     return UINT32_C(1) << rail;
 }
 
-/** A line for people at the given verbosity; see the parameter bml_fsbml_verbose. */
-#define FSBML_VERBOSE(level, ...)                                                                                      \
-    do {                                                                                                               \
-        if (OPAL_UNLIKELY((level) <= mca_bml_fsbml_params.verbose)) {                                                  \
-            opal_output(0, "fsbml: " __VA_ARGS__);                                                                     \
-        }                                                                                                              \
-    } while (0)
-enum {
-    FSBML_V_TABLE = 1,   /**< the rail table, once a job */
-    FSBML_V_RAILS = 5,   /**< what each process found and decided at start */
-    FSBML_V_PEER = 20,   /**< what happens to each peer's paths */
-    FSBML_V_PROBE = 40,  /**< each probe */
-};
-
-/* What each file gives the others, in the order of the data; names (bml_fsbml_names.h), the faults of rails (bml_fsbml_faults.h),
- * measuring (bml_fsbml_measure.h) and sending (bml_fsbml_send.h) have headers of their own. */
-
-/* bml_fsbml_params.c */
-int fsbml_params_register(const mca_base_component_t *component);
-/** Text of the parameters that the measuring pair must share; see fsbml_digest(). */
-void fsbml_params_agreed(char *buf, size_t len);
+/* What each file gives the others, in the order of the data; parameters (bml_fsbml_params.h), FSBML's own packets
+ * (bml_fsbml_packet.h), names (bml_fsbml_names.h), the faults of rails (bml_fsbml_faults.h), measuring (bml_fsbml_measure.h)
+ * and sending (bml_fsbml_send.h) have headers of their own. */
 
 /* bml_fsbml.c: the BML module */
 void fsbml_module_construct(void);
@@ -403,6 +302,9 @@ bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char 
 void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 /** A removed path is to be used again, and proved anew. */
 void fsbml_proof_return(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+/** An echo came in: somebody asks on a path, or answers. */
+void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
+void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
 /** Looks after an endpoint in the progress function: something is to be proved, told, or sent. */
 void fsbml_proof_watch(mca_bml_fsbml_endpoint_t *ep);
 
@@ -422,15 +324,6 @@ static inline bool fsbml_path_closed(const mca_bml_fsbml_path_t *path)
 {
     return 0 != path->closed_ns && !path->removed;
 }
-
-/* bml_fsbml_packet.c: FSBML's own packets, and who gets them */
-int fsbml_packet_init(void);
-/** A packet of at least `bytes` bytes in all, header included; payload may be NULL (zeros). */
-int fsbml_packet_send(const mca_bml_base_btl_t *entry, const fsbml_packet_t *packet, const void *payload,
-                      size_t payload_len, size_t bytes);
-/** An echo came in: somebody asks on a path, or answers. */
-void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
-void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
 
 static inline size_t fsbml_des_bytes(const mca_btl_base_descriptor_t *des)
 {

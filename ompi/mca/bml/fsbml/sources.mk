@@ -87,6 +87,8 @@ fsbml_shim_sources = \
 	bml_fsbml_hooks.h \
 	bml_fsbml_measure.h \
 	bml_fsbml_names.h \
+	bml_fsbml_packet.h \
+	bml_fsbml_params.h \
 	bml_fsbml_send.h \
 	bml_fsbml.c \
 	bml_fsbml_bound.c \
