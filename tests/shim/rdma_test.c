@@ -91,7 +91,7 @@ static void every_byte_once(void)
         mca_bml_base_endpoint_t *ep = up(n, MCA_BTL_FLAGS_RDMA, registers);
         mca_bml_base_btl_t *e = rdma_entry(ep);
         mca_bml_fsbml_params.quantum = (size_t) 4096 << next_random(&seed) % 5;
-        fsbml_rails_apply_quantum();
+        fsbml_limits_apply_quantum();
         for (int i = 0; i < n; ++i) {
             fake[i].chance = round % 3 == 0 ? 40 : 0;
             fake[i].random = next_random(&seed) | 1;

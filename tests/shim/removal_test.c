@@ -253,7 +253,7 @@ static void limits_stay_and_the_quantum_follows(void)
         mca_bml_fsbml.table->rail[i].fit.valid = true;
         mca_bml_fsbml.table->rail[i].fit.params = 0 == i ? near : far;
     }
-    fsbml_rails_apply_quantum();
+    fsbml_limits_apply_quantum();
     const mca_btl_base_module_t before = *p;
     CHECK(32768 == p->btl_max_send_size);
     CHECK(OMPI_SUCCESS == mca_bml.bml_del_btl(&fake[1].super));

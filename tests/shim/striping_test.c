@@ -124,7 +124,7 @@ static void one_message(uint64_t round_seed)
     }
     world_up(world);
     mca_bml_fsbml_params.quantum = 0 == up_to(1) ? 0 : 512 + up_to(100000);
-    fsbml_rails_apply_quantum();
+    fsbml_limits_apply_quantum();
     mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
     all_answer(world);
     if (n < world) {

@@ -116,7 +116,7 @@ static void note_rail(const mca_btl_base_module_t *btl, bool gone)
         mca_bml_fsbml_group_t *group = mca_bml_fsbml.rail[rail].group;
         const uint32_t bit = fsbml_bit((uint32_t) rail);
         (void) (gone ? atomic_fetch_or(&group->gone, bit) : atomic_fetch_and(&group->gone, ~bit));
-        fsbml_rails_apply_quantum();
+        fsbml_limits_apply_quantum();
     }
 }
 

@@ -201,8 +201,6 @@ void fsbml_rails_teardown(void);
 mca_btl_base_module_t *fsbml_visible_btl(mca_btl_base_module_t *btl);
 /** Rail of a BTL, or -1. */
 int fsbml_rail_of(const mca_btl_base_module_t *btl);
-/** Recomputes what the groups' pseudo BTLs advertise, after the parameters of rails became known. */
-void fsbml_rails_apply_quantum(void);
 /** Comma-separated names of the rails in a mask, for messages. */
 void fsbml_rails_names(uint32_t rails, char *buf, size_t len);
 

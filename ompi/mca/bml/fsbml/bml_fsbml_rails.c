@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* From BTL modules to rails and groups: names, the user's choice of rails, the pseudo BTLs' limits. */
+/* From BTL modules to rails and groups: names, the user's choice of rails. */
 
 #include <stdio.h>
 
@@ -338,39 +338,6 @@ void fsbml_rails_names(uint32_t rails, char *buf, size_t len)
         char full[FSBML_NAME_FULL];
         if (rails & fsbml_bit(i)) {
             snprintf(buf + used, len - used, "%s%s", used > 0 ? ", " : "", fsbml_name_full(rail->name, &rail->about, full));
-        }
-    }
-}
-
-void fsbml_rails_apply_quantum(void)
-{
-    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
-    for (uint32_t g = 0; g < m->n_groups; ++g) {
-        mca_bml_fsbml_group_t *group = m->group[g];
-        fsbml_loggp_t params[FSBML_MAX_RAILS];
-        size_t n = 0, quantum = mca_bml_fsbml_params.quantum;
-        for (uint32_t i = 0; 0 == quantum && NULL != m->table && i < m->n_rails; ++i) {
-            for (uint32_t t = 0; t < m->table->n_rails; ++t) {
-                if ((group->rails & ~group->gone & fsbml_bit(i)) && m->rail[i].measured && m->table->rail[t].fit.valid
-                    && 0 == strcmp(m->rail[i].key, m->table->rail[t].key)) {
-                    params[n++] = m->table->rail[t].fit.params;
-                    break;
-                }
-            }
-        }
-        if (0 == quantum && n > 0) {
-            quantum = fsbml_quantum(params, n, 0.02, 4096, group->max_send_size);
-        }
-        if (quantum > 0) {
-            fsbml_rdma_apply_quantum(group, quantum);
-            quantum += FSBML_PML_HEADER;
-            quantum = quantum < group->max_send_size ? quantum : group->max_send_size;
-            group->pseudo.btl_max_send_size = quantum;
-            group->pseudo.btl_rndv_eager_limit = quantum < group->rndv_eager_limit ? quantum : group->rndv_eager_limit;
-            for (uint32_t left = group->rails; 0 != left; left &= left - 1) {
-                (void) fsbml_account_set_fragment(fsbml_observe_account(), (size_t) __builtin_ctz(left), quantum);
-            }
-            FSBML_VERBOSE(FSBML_V_RAILS, "fragments of long messages: at most %zu bytes", quantum);
         }
     }
 }

@@ -31,6 +31,12 @@ mca_btl_base_completion_fn_t fsbml_completion_wrap(mca_btl_base_tag_t tag, mca_b
 /** The reverse, for a descriptor that was not sent after all. */
 mca_btl_base_completion_fn_t fsbml_completion_unwrap(mca_btl_base_completion_fn_t fn);
 
+/* bml_fsbml_limits.c: what the pseudo BTL advertises */
+/** Makes a group's pseudo BTL of its rails' BTLs, less the functions. */
+void fsbml_limits_construct(mca_bml_fsbml_group_t *group);
+/** Recomputes what the groups' pseudo BTLs advertise, after the parameters of rails became known. */
+void fsbml_limits_apply_quantum(void);
+
 /* bml_fsbml_btl.c: the pseudo BTL's functions */
 void fsbml_btl_construct(mca_bml_fsbml_group_t *group);
 /** Gives a descriptor to this rail and no other. Negative: refused, and as it was; else the rail has it. */

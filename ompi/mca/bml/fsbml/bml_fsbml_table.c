@@ -206,5 +206,5 @@ void fsbml_table_apply(const fsbml_table_t *table)
     free(local);
     free(m->table);
     m->table = copy;
-    fsbml_rails_apply_quantum();
+    fsbml_limits_apply_quantum();
 }

@@ -111,6 +111,7 @@ fsbml_shim_sources = \
 	bml_fsbml_kernel.c \
 	bml_fsbml_kvs.c \
 	bml_fsbml_ledger.c \
+	bml_fsbml_limits.c \
 	bml_fsbml_mirror.c \
 	bml_fsbml_names.c \
 	bml_fsbml_observe.c \

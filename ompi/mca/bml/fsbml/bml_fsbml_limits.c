@@ -1,0 +1,129 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* What the PML may expect of a group's pseudo BTL, from what its rails' BTLs say of themselves: flags, limits, latency, and how
+ * long messages are cut once the rails' parameters are known. */
+
+#include "bml_fsbml_hooks.h"
+
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What the limits for memory of GPUs mean on one BTL, where 0 is "as for other memory". */
+static void resolve_gpu_limits(mca_btl_base_module_t *btl)
+{
+#if FSBML_GPU_SENDS
+    btl->FSBML_GPU_MAX_SEND_SIZE
+        = 0 != btl->FSBML_GPU_MAX_SEND_SIZE ? btl->FSBML_GPU_MAX_SEND_SIZE : btl->btl_max_send_size;
+#endif
+#if OPAL_CUDA_GDR_SUPPORT
+    /* The largest number is how a BTL says that no data is to be eager; ob1 looks for it on the real BTLs only. */
+    btl->FSBML_GPU_EAGER_LIMIT = SIZE_MAX == btl->FSBML_GPU_EAGER_LIMIT ? FSBML_PML_HEADER
+                                 : 0 != btl->FSBML_GPU_EAGER_LIMIT      ? btl->FSBML_GPU_EAGER_LIMIT
+                                                                        : btl->btl_eager_limit;
+    btl->FSBML_GPU_RDMA_LIMIT = 0 != btl->FSBML_GPU_RDMA_LIMIT ? btl->FSBML_GPU_RDMA_LIMIT : SIZE_MAX;
+#endif
+    (void) btl;
+}
+
+/* A group's are the least of its rails'. */
+static void lessen_gpu_limits(mca_btl_base_module_t *p, mca_btl_base_module_t real)
+{
+    resolve_gpu_limits(&real);
+#if FSBML_GPU_SENDS
+    p->FSBML_GPU_MAX_SEND_SIZE = lesser(p->FSBML_GPU_MAX_SEND_SIZE, real.FSBML_GPU_MAX_SEND_SIZE);
+#endif
+#if OPAL_CUDA_GDR_SUPPORT
+    p->FSBML_GPU_EAGER_LIMIT = lesser(p->FSBML_GPU_EAGER_LIMIT, real.FSBML_GPU_EAGER_LIMIT);
+    p->FSBML_GPU_RDMA_LIMIT = lesser(p->FSBML_GPU_RDMA_LIMIT, real.FSBML_GPU_RDMA_LIMIT);
+#endif
+    (void) p;
+}
+
+/* What does not differ from the limits for other memory goes with them, also when the quantum changes those. */
+static void drop_gpu_limits(mca_btl_base_module_t *p)
+{
+#if FSBML_GPU_SENDS
+    p->FSBML_GPU_MAX_SEND_SIZE = p->FSBML_GPU_MAX_SEND_SIZE != p->btl_max_send_size ? p->FSBML_GPU_MAX_SEND_SIZE : 0;
+#endif
+#if OPAL_CUDA_GDR_SUPPORT
+    p->FSBML_GPU_EAGER_LIMIT = p->FSBML_GPU_EAGER_LIMIT != p->btl_eager_limit ? p->FSBML_GPU_EAGER_LIMIT : 0;
+#endif
+    (void) p;
+}
+
+void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
+{
+    mca_btl_base_module_t *p = &group->pseudo;
+    /* A promise must hold on every rail, a demand counts if one rail makes it. */
+    const uint32_t promises = MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_SIGNALED | FSBML_BTL_FLAGS_COPY_ASYNC;
+    const uint32_t demands = MCA_BTL_FLAGS_NEED_ACK | MCA_BTL_FLAGS_NEED_CSUM | FSBML_BTL_FLAGS_ANY;
+    bool first = true;
+
+    for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
+        const mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
+        if (0 == (group->rails & fsbml_bit(i))) {
+            continue;
+        }
+        if (first) {
+            *p = *real;
+            p->btl_flags = (real->btl_flags & (promises | demands)) | MCA_BTL_FLAGS_SEND;
+            resolve_gpu_limits(p);
+            first = false;
+        } else {
+            p->btl_eager_limit = lesser(p->btl_eager_limit, real->btl_eager_limit);
+            p->btl_rndv_eager_limit = lesser(p->btl_rndv_eager_limit, real->btl_rndv_eager_limit);
+            p->btl_max_send_size = lesser(p->btl_max_send_size, real->btl_max_send_size);
+            lessen_gpu_limits(p, *real);
+            p->btl_latency = p->btl_latency < real->btl_latency ? p->btl_latency : real->btl_latency;
+            p->btl_bandwidth += real->btl_bandwidth;
+            p->btl_flags &= ~(promises & ~real->btl_flags);
+            p->btl_flags |= real->btl_flags & demands;
+        }
+    }
+    drop_gpu_limits(p);
+    /* A message of just the eager limit, mostly a power of two, is eager too: its handshake would cost the time in which
+     * the next message could already be given to another rail. */
+    p->btl_eager_limit = lesser(p->btl_eager_limit + FSBML_PML_HEADER, p->btl_max_send_size);
+    group->max_send_size = p->btl_max_send_size;
+    group->rndv_eager_limit = p->btl_rndv_eager_limit;
+    /* One-sided communication takes the BTL of least latency: that must be this one, not one of its rails. */
+    p->btl_latency -= p->btl_latency > 0 ? 1 : 0;
+}
+
+void fsbml_limits_apply_quantum(void)
+{
+    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    for (uint32_t g = 0; g < m->n_groups; ++g) {
+        mca_bml_fsbml_group_t *group = m->group[g];
+        fsbml_loggp_t params[FSBML_MAX_RAILS];
+        size_t n = 0, quantum = mca_bml_fsbml_params.quantum;
+        for (uint32_t i = 0; 0 == quantum && NULL != m->table && i < m->n_rails; ++i) {
+            for (uint32_t t = 0; t < m->table->n_rails; ++t) {
+                if ((group->rails & ~group->gone & fsbml_bit(i)) && m->rail[i].measured && m->table->rail[t].fit.valid
+                    && 0 == strcmp(m->rail[i].key, m->table->rail[t].key)) {
+                    params[n++] = m->table->rail[t].fit.params;
+                    break;
+                }
+            }
+        }
+        if (0 == quantum && n > 0) {
+            quantum = fsbml_quantum(params, n, 0.02, 4096, group->max_send_size);
+        }
+        if (quantum > 0) {
+            fsbml_rdma_apply_quantum(group, quantum);
+            quantum += FSBML_PML_HEADER;
+            quantum = quantum < group->max_send_size ? quantum : group->max_send_size;
+            group->pseudo.btl_max_send_size = quantum;
+            group->pseudo.btl_rndv_eager_limit = quantum < group->rndv_eager_limit ? quantum : group->rndv_eager_limit;
+            for (uint32_t left = group->rails; 0 != left; left &= left - 1) {
+                (void) fsbml_account_set_fragment(fsbml_observe_account(), (size_t) __builtin_ctz(left), quantum);
+            }
+            FSBML_VERBOSE(FSBML_V_RAILS, "fragments of long messages: at most %zu bytes", quantum);
+        }
+    }
+}
