@@ -5,15 +5,8 @@
 #
 # Needs root, for a virtual cluster that stands in for a user's hosts. Prints TAP. Figures are not judged.
 set -euo pipefail
-FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
-export FSBML_TOP
-for part in scripts/lib.sh scripts/openmpi.sh bench/cluster/{state,contain,options,job,programs,experiment}.sh tests/driver/tap.sh; do
-    # shellcheck disable=SC1090
-    . "$FSBML_TOP/$part"
-done
-is_root || die "bench_test.sh needs root, as the cluster does."
-PATH=$PATH:/usr/sbin:/sbin
-
+# shellcheck source=tests/driver/tap.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh bench/cluster/{state,contain,options,job,programs,experiment}.sh
 name="" scratch="" # set by:
 own_clusters b
 

@@ -5,17 +5,8 @@
 #
 # Needs root. Prints TAP. All names carry this process' number, so that nothing of a cluster in use is touched.
 set -euo pipefail
-FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
-export FSBML_TOP
-for part in scripts/lib.sh scripts/openmpi.sh bench/cluster/{options,programs}.sh; do
-    # shellcheck disable=SC1090
-    . "$FSBML_TOP/$part"
-done
 # shellcheck source=tests/driver/tap.sh
-. "$FSBML_TOP/tests/driver/tap.sh"
-is_root || die "cluster_test.sh needs root, as the cluster does."
-PATH=$PATH:/usr/sbin:/sbin
-
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh bench/cluster/{options,programs}.sh
 own_clusters t
 cleanup() {
     if [ -e "/run/netns/fsbml-$name-node1" ] && [ ! -d "$FSBML_CLUSTERS/$name" ]; then ip netns delete "fsbml-$name-node1"; fi

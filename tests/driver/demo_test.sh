@@ -5,12 +5,8 @@
 #
 # Needs root (to become somebody else). Prints TAP. Figures are not judged: they are the demo's own business.
 set -euo pipefail
-FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
-export FSBML_TOP
-# shellcheck source=scripts/lib.sh
-. "$FSBML_TOP/scripts/lib.sh"
 # shellcheck source=tests/driver/tap.sh
-. "$FSBML_TOP/tests/driver/tap.sh"
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh
 is_root || die "demo_test.sh needs root, to become somebody else."
 PATH=$PATH:/usr/sbin:/sbin
 

@@ -6,15 +6,8 @@
 #
 # Needs root, for virtual clusters. Prints TAP.
 set -euo pipefail
-FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
-export FSBML_TOP
-for part in scripts/lib.sh scripts/openmpi.sh scripts/stock.sh bench/cluster/{state,contain,options,job,programs,experiment}.sh tests/driver/tap.sh; do
-    # shellcheck disable=SC1090
-    . "$FSBML_TOP/$part"
-done
-is_root || die "docs_test.sh needs root, as the cluster does."
-PATH=$PATH:/usr/sbin:/sbin
-
+# shellcheck source=tests/driver/tap.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh scripts/stock.sh bench/cluster/{state,contain,options,job,programs,experiment}.sh
 name="" scratch="" # set by:
 own_clusters d
 documents=("$FSBML_TOP/README.md" "$FSBML_TOP"/docs/*.md)

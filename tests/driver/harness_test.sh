@@ -3,14 +3,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 set -euo pipefail
-FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
-export FSBML_TOP
-for part in scripts/lib.sh scripts/openmpi.sh bench/cluster/programs.sh tests/driver/tap.sh; do
-    # shellcheck disable=SC1090
-    . "$FSBML_TOP/$part"
-done
-scratch=$(mktemp -d)
-trap 'rm -rf -- "$scratch"' EXIT
+# shellcheck source=tests/driver/tap.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh bench/cluster/programs.sh
+own_folder
 harness=$(programs_build "$(openmpi_prefix)" harness.program)/harness.program
 
 # point ARM MESSAGES BYTES SAMPLE,...: one launch's line.

@@ -5,15 +5,8 @@
 #
 # Needs root. Prints TAP. All names carry this process' number, so that nothing of a cluster in use is touched.
 set -euo pipefail
-FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
-export FSBML_TOP
-for part in scripts/lib.sh scripts/openmpi.sh bench/cluster/{programs,emulator}.sh tests/driver/tap.sh; do
-    # shellcheck disable=SC1090
-    . "$FSBML_TOP/$part"
-done
-is_root || die "link_test.sh needs root, as the cluster does."
-PATH=$PATH:/usr/sbin:/sbin
-
+# shellcheck source=tests/driver/tap.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh bench/cluster/{programs,emulator}.sh
 name="" scratch="" # set by:
 own_clusters l
 

@@ -5,15 +5,10 @@
 #
 # Prints TAP.
 set -euo pipefail
-FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
-export FSBML_TOP
-for part in scripts/lib.sh tests/driver/tap.sh; do
-    # shellcheck disable=SC1090
-    . "$FSBML_TOP/$part"
-done
+# shellcheck source=tests/driver/tap.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh
 
-scratch=$(mktemp -d)
-trap 'rm -rf -- "$scratch"' EXIT
+own_folder
 
 # simulate ARGUMENTS...: its output in $scratch/out and $scratch/err.
 simulate() { fsbml simulate "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; }

@@ -5,17 +5,11 @@
 #
 # Prints TAP. Needs nothing but a shell.
 set -euo pipefail
-FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
-export FSBML_TOP
 FSBML_BUILD=$(mktemp -d)
 export FSBML_BUILD
 trap 'rm -rf -- "$FSBML_BUILD"' EXIT
-# shellcheck source=scripts/lib.sh
-. "$FSBML_TOP/scripts/lib.sh"
-# shellcheck source=scripts/tally.sh
-. "$FSBML_TOP/scripts/tally.sh"
 # shellcheck source=tests/driver/tap.sh
-. "$FSBML_TOP/tests/driver/tap.sh"
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/tally.sh
 
 good() { printf 'ok 1 - this\nok - that\n# ok, a comment\n'; }
 bad() {

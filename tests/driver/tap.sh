@@ -1,7 +1,15 @@
-# What the driver's tests share: TAP, comparisons, waiting for processes. Sourced, never run.
+# What the driver's tests share: parts of the driver, TAP, comparisons, folders, waiting for processes. Sourced first, with the
+# parts that a test needs, such as scripts/lib.sh (always); never run.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
+FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
+export FSBML_TOP
+for part in "$@"; do
+    # shellcheck disable=SC1090
+    . "$FSBML_TOP/$part"
+done
+
 tap_number=0
 tap_failures=0
 
@@ -48,9 +56,17 @@ fails_with() {
     return 1
 }
 
+# own_folder: sets `scratch`, a folder that is there until the end.
+own_folder() {
+    scratch=$(mktemp -d)
+    trap 'rm -rf -- "$scratch"' EXIT
+}
+
 # own_clusters PREFIX: sets `name`, of this process alone, and `scratch`, where the clusters' state goes; at the end the cluster
 # of that name is taken down.
 own_clusters() {
+    is_root || die "${0##*/} needs root, as the cluster does."
+    PATH=$PATH:/usr/sbin:/sbin
     name=$1$$
     scratch=$(mktemp -d)
     export FSBML_CLUSTERS=$scratch/clusters

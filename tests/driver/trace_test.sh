@@ -5,14 +5,9 @@
 #
 # Prints TAP.
 set -euo pipefail
-FSBML_TOP=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
-export FSBML_TOP
-for part in scripts/lib.sh tests/driver/tap.sh; do
-    # shellcheck disable=SC1090
-    . "$FSBML_TOP/$part"
-done
-scratch=$(mktemp -d)
-trap 'rm -rf -- "$scratch"' EXIT
+# shellcheck source=tests/driver/tap.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh
+own_folder
 
 # trace FOLDER ARGUMENTS...: its text in $scratch/out, the document in $scratch/json.
 trace() {
