@@ -3,24 +3,19 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Who measures, and how everybody gets to know what came out.
+/* A process' part in the measurement, and how everybody gets to know what came out.
  *
- * The first rank of each node looks at the hellos of all nodes, and finds in the core (core/classes.hpp) the pairs that
- * measure. Pairs without a rank in common measure side by side. Who leads a pair puts its table into the run-time's
- * key-value store; the first leader's has the list of pairs before it. All others look at hellos until they know the first
- * leader, mostly at two, fetch its list, then the tables of the other leaders, and make one table of them. */
+ * Pairs (bml_fsbml_pairs.c) without a rank in common measure side by side. Who leads a pair puts its table into the run-time's
+ * key-value store; the first leader's has the list of pairs before it. All others find out who the first leader is, fetch its
+ * list, then the tables of the other leaders, and make one table of them. */
 
 #include <errno.h>
 #include <stdio.h>
 
 #include "bml_fsbml_hooks.h"
+#include "bml_fsbml_pairs.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/show_help.h"
-
-static ompi_process_name_t name_of(uint32_t rank)
-{
-    return (ompi_process_name_t){.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = rank};
-}
 
 static void make_key(char *key, size_t len)
 {
@@ -30,123 +25,12 @@ static void make_key(char *key, size_t len)
 /* The table in use has only what this process took part in, enough for its partner; for other peers there is more. */
 static bool partial;
 
-/* ------------------------------------------------------------ who measures */
-
-static bool is_one_node(void)
-{
-    return fsbml_job_local_size() >= fsbml_job_size();
-}
-
-/* Takes out of a hello what connects no two of those who count as nodes. All nodes have it, under one name, on one level. */
-static void leave_out_local(fsbml_hello_t *hello)
-{
-    static const char *const local[] = {"self#", "vader#", "sm#", "smcuda#"};
-    const size_t n = is_one_node() ? 1 : sizeof(local) / sizeof(local[0]);
-    for (uint32_t r = 0; r < hello->n_rails; ++r) {
-        for (size_t i = 0; i < n; ++i) {
-            if (0 == strncmp(hello->rail[r].key, local[i], strlen(local[i]))) {
-                hello->rail[r].exclusivity = FSBML_LEFT_OUT;
-            }
-        }
-    }
-}
-
-/* Tells the hellos of all nodes, or until the first pair is known. */
-static void look(fsbml_classes_t *classes, bool at_all)
-{
-    fsbml_hello_t *hello = malloc(sizeof(*hello));
-    fsbml_pair_t first = {.rank = {0, 0}};
-    uint32_t rank;
-    int rc = NULL != hello ? 0 : -ENOMEM;
-    if (at_all) {
-        fsbml_display_hosts();
-    }
-    while (0 == rc && (at_all || 1 != fsbml_classes_first(classes, &first))
-           && 1 == fsbml_classes_next(classes, &rank)) {
-        const ompi_process_name_t name = name_of(rank);
-        const bool told = 0 == fsbml_hello_fetch(&name, hello);
-        if (at_all) {
-            fsbml_display_host(told ? hello : NULL);
-        }
-        if (told) {
-            leave_out_local(hello);
-        }
-        rc = fsbml_classes_tell(classes, rank, told ? hello : NULL);
-    }
-    free(hello);
-}
-
-/* Rank that leads the first pair; false: nobody measures. */
-static bool first_leader(uint32_t *rank)
-{
-    fsbml_classes_t *classes = fsbml_classes_create(fsbml_job_size(), is_one_node());
-    fsbml_pair_t first;
-    if (NULL == classes) {
-        return false;
-    }
-    look(classes, false);
-    const bool found = 1 == fsbml_classes_first(classes, &first);
-    *rank = first.rank[0];
-    fsbml_classes_destroy(classes);
-    return found;
-}
-
-static bool is_in(const fsbml_pair_t *pair)
-{
-    const uint32_t me = OMPI_PROC_MY_NAME->vpid;
-    return me == pair->rank[0] || me == pair->rank[1];
-}
-
-/* All pairs; NULL: out of memory. */
-static fsbml_pairs_t *all_pairs(void)
-{
-    fsbml_classes_t *classes = fsbml_classes_create(fsbml_job_size(), is_one_node());
-    fsbml_pairs_t *pairs = calloc(1, sizeof(*pairs));
-    if (NULL != classes && NULL != pairs) {
-        look(classes, true);
-        (void) fsbml_classes_plan(classes, pairs);
-    }
-    fsbml_classes_destroy(classes);
-    return pairs;
-}
-
-/* All pairs, if this process is in one of them; else NULL. */
-static fsbml_pairs_t *pairs_with_me(void)
-{
-    /* On a job of several nodes only the first process of a node can be in a pair: the others need not look. */
-    if (0 == mca_bml_fsbml.n_groups || fsbml_job_size() < 2 || !(is_one_node() || 0 == fsbml_my_local_rank())) {
-        return NULL;
-    }
-    fsbml_pairs_t *pairs = all_pairs();
-    bool mine = false;
-    for (uint32_t i = 0; NULL != pairs && i < pairs->n; ++i) {
-        mine = mine || is_in(&pairs->pair[i]);
-    }
-    if (!mine) {
-        free(pairs);
-        pairs = NULL;
-    }
-    return pairs;
-}
-
-/* The rails of this process that a pair measures. */
-static uint32_t rails_of(const fsbml_pair_t *pair)
-{
-    uint32_t rails = 0;
-    for (uint32_t r = 0; r < mca_bml_fsbml.n_rails; ++r) {
-        for (uint32_t k = 0; k < pair->n_rails; ++k) {
-            rails |= mca_bml_fsbml.rail[r].key_digest == pair->key[k] ? fsbml_bit(r) : 0;
-        }
-    }
-    return rails;
-}
-
 static void compare_parameters(const fsbml_pair_t *pair)
 {
     fsbml_hello_t *hello = calloc(2, sizeof(*hello));
     bool told = NULL != hello;
     for (int i = 0; i < 2 && told; ++i) {
-        const ompi_process_name_t name = name_of(pair->rank[i]);
+        const ompi_process_name_t name = fsbml_pairs_name(pair->rank[i]);
         told = 0 == fsbml_hello_fetch(&name, &hello[i]);
     }
     if (told && hello[0].params_digest != hello[1].params_digest) {
@@ -178,7 +62,7 @@ static bool fetch(uint32_t rank, uint64_t deadline, fsbml_pairs_t *pairs, fsbml_
 {
     /* The run-time of 4.1 sometimes says at once that there is no such key, and has it a moment later. */
     const struct timespec moment = {.tv_nsec = 20000000};
-    const ompi_process_name_t leader = name_of(rank);
+    const ompi_process_name_t leader = fsbml_pairs_name(rank);
     void *record = NULL;
     size_t len = 0;
     char key[64];
@@ -213,7 +97,7 @@ static bool is_needed(const fsbml_pairs_t *pairs, uint32_t i)
         seen = seen || (k < i && pairs->pair[k].rank[0] == pairs->pair[i].rank[0]);
     }
     /* More rails than a table has room for: then each process has a table of its own ones. */
-    return !seen && (rails <= FSBML_MAX_RAILS || 0 != rails_of(&pairs->pair[i]));
+    return !seen && (rails <= FSBML_MAX_RAILS || 0 != fsbml_pairs_rails(&pairs->pair[i]));
 }
 
 /* Adds to the first leader's table what the others have measured. */
@@ -266,7 +150,7 @@ void fsbml_table_want(void)
     fsbml_pairs_t *pairs = calloc(1, sizeof(*pairs));
     uint32_t rank;
     if (NULL != table && NULL != pairs) {
-        if (!first_leader(&rank)) {
+        if (!fsbml_pairs_first_leader(&rank)) {
             snprintf(table->reason, sizeof(table->reason), "no two processes share two rails");
         } else if (fetch(rank, fsbml_now_ns() + fsbml_calibrate_limit_ns(0), pairs, table)) {
             uint32_t rounds = 0;
@@ -275,7 +159,7 @@ void fsbml_table_want(void)
             }
             fetch_others(pairs, fsbml_now_ns() + fsbml_calibrate_limit_ns(rounds), table);
         } else {
-            const ompi_process_name_t leader = name_of(rank);
+            const ompi_process_name_t leader = fsbml_pairs_name(rank);
             memset(table, 0, sizeof(*table));
             snprintf(table->reason, sizeof(table->reason), "the measured parameters did not arrive");
             opal_show_help(FSBML_HELP, "no table", true, fsbml_node_name(), OMPI_NAME_PRINT(&leader));
@@ -305,14 +189,14 @@ static void take_part(const fsbml_pairs_t *pairs)
     opal_progress_event_users_increment(); /* poll the sockets at every turn */
     for (uint32_t i = 0; i < pairs->n; ++i) { /* by rounds */
         const fsbml_pair_t *pair = &pairs->pair[i];
-        if (!is_in(pair)) {
+        if (!fsbml_pairs_is_in(pair)) {
             continue;
         }
         compare_parameters(pair);
         memset(table, 0, sizeof(*table));
         /* The first pair measures whatever connects it: also rails between networks that have two names. */
         fsbml_measurement_begin(0 == i && me == pair->rank[0]);
-        fsbml_calibrate_pair(pair, 0 == i ? UINT32_MAX : rails_of(pair), table);
+        fsbml_calibrate_pair(pair, 0 == i ? UINT32_MAX : fsbml_pairs_rails(pair), table);
         if (me != pair->rank[0]) {
             continue;
         }
@@ -343,7 +227,7 @@ static void show(const fsbml_pairs_t *pairs)
     if (NULL != pairs && me == pairs->pair[0].rank[0]) {
         fsbml_display(&pairs->pair[0]);
     } else if (NULL == pairs && 0 == me && mca_bml_fsbml_params.display) {
-        fsbml_pairs_t *others = all_pairs();
+        fsbml_pairs_t *others = fsbml_pairs_all();
         if (NULL != others && 0 == others->n) {
             fsbml_display(NULL);
         }
@@ -353,11 +237,11 @@ static void show(const fsbml_pairs_t *pairs)
 
 void fsbml_calibrate_prepare(void)
 {
-    fsbml_pairs_t *pairs = mca_bml_fsbml.epoch > 1 ? pairs_with_me() : NULL;
+    fsbml_pairs_t *pairs = mca_bml_fsbml.epoch > 1 ? fsbml_pairs_mine() : NULL;
     for (uint32_t i = 0; NULL != pairs && i < pairs->n; ++i) {
         const fsbml_pair_t *pair = &pairs->pair[i];
-        if (is_in(pair)) {
-            const ompi_process_name_t partner = name_of(pair->rank[OMPI_PROC_MY_NAME->vpid == pair->rank[0] ? 1 : 0]);
+        if (fsbml_pairs_is_in(pair)) {
+            const ompi_process_name_t partner = fsbml_pairs_name(pair->rank[OMPI_PROC_MY_NAME->vpid == pair->rank[0] ? 1 : 0]);
             fsbml_hello_refresh(&partner);
         }
     }
@@ -373,7 +257,7 @@ static void want_all(const fsbml_pairs_t *pairs)
                        && (FSBML_V_TABLE <= mca_bml_fsbml_params.verbose || mca_bml_fsbml_params.display);
     bool now = shows || NULL == mca_bml_fsbml.table;
     for (uint32_t i = 1; i < pairs->n; ++i) {
-        now = now || is_in(&pairs->pair[i]); /* the first pair has measured all of its rails itself */
+        now = now || fsbml_pairs_is_in(&pairs->pair[i]); /* the first pair has measured all of its rails itself */
     }
     if (now) {
         (void) nanosleep(&moment, NULL);
@@ -386,7 +270,7 @@ void fsbml_calibrate(void)
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
     fsbml_prtt_reset();
     partial = false;
-    fsbml_pairs_t *pairs = pairs_with_me();
+    fsbml_pairs_t *pairs = fsbml_pairs_mine();
     if (NULL != pairs) {
         take_part(pairs);
         partial = pairs->n > 1;

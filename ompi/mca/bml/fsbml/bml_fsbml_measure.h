@@ -72,7 +72,7 @@ uint64_t fsbml_calibrate_limit_ns(uint32_t rounds);
 /** A PRTT packet came in (called by the handler of FSBML_TAG_PROBE); payload is what follows the packet's header. */
 void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len);
 
-/* bml_fsbml_classes.c: who measures, and how all get the table */
+/* bml_fsbml_classes.c: a process' part, and how all get the table */
 /** This process' part in the measurement, if it has one. */
 void fsbml_calibrate(void);
 /** Before the first peer is added: sees to it that measuring pairs know each other's present addresses. */

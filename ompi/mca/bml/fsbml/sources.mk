@@ -88,6 +88,7 @@ fsbml_shim_sources = \
 	bml_fsbml_measure.h \
 	bml_fsbml_names.h \
 	bml_fsbml_packet.h \
+	bml_fsbml_pairs.h \
 	bml_fsbml_params.h \
 	bml_fsbml_send.h \
 	bml_fsbml.c \
@@ -118,6 +119,7 @@ fsbml_shim_sources = \
 	bml_fsbml_onesided.c \
 	bml_fsbml_packet.c \
 	bml_fsbml_pairing.c \
+	bml_fsbml_pairs.c \
 	bml_fsbml_params.c \
 	bml_fsbml_path.c \
 	bml_fsbml_place.c \
