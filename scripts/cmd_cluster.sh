@@ -51,6 +51,7 @@ set     changes the link of one node to one rail, at once, also while a job runs
         Rails that the kernel shapes also take faults, which stay until `up` (address= until the next one):
         dead              no frame passes, though the cable is in
         deaf              no frame gets to the node; what it sends passes
+        loop              what the node sends comes back to it, and gets to nobody else
         mtu=BYTES         larger frames vanish at the switch's port
         address=IP/BITS   the node has this address on the rail in place of its own
         --node I          0 is node0
@@ -165,7 +166,7 @@ cluster_set() {
                 shift
                 ;;
             -*) die "cluster set: unknown option '$1'." ;;
-            up | down | dead | deaf | mtu=* | address=*) words+=("$1") ;;
+            up | down | dead | deaf | loop | mtu=* | address=*) words+=("$1") ;;
             rate=* | delay=* | jitter=* | loss=* | queue=*) words+=("$1") ;;
             *) die "cluster set: '$1' is none of rate=, delay=, jitter=, loss=, queue=, down and up." ;;
         esac
@@ -186,7 +187,7 @@ cluster_set() {
     rail_has "$spec" "$node" || die "node $node does not have rail $rail (nodes=$(rail_value "$spec" nodes))."
     if [ -f "$state/link.pid" ]; then
         case " ${words[*]}" in
-            *' dead'* | *' deaf'* | *' mtu='* | *' address='*) die "cluster set: dead, deaf, mtu= and address= are for rails that the kernel shapes." ;;
+            *' dead'* | *' deaf'* | *' loop'* | *' mtu='* | *' address='*) die "cluster set: dead, deaf, loop, mtu= and address= are for rails that the kernel shapes." ;;
         esac
         emulator_runs "$state" || die "the link emulator of cluster '$name' has ended; take the cluster down and up again."
         emulator_tell "$state" set "n${node}r$rail" "${words[@]}" || die "cluster set: nothing is changed."

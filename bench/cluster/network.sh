@@ -133,14 +133,26 @@ plain_fault() {
                 bridge -n "$net" fdb del "$device" dev "$port" master || return 1
             done
             ;;
+        loop)
+            plain_unloop "$net" "$3" "$4" || return 1
+            # The switch sends what comes in at this port back to it, and to nobody else.
+            ip -n "$net" link add "loop$port" type bridge forward_delay 0 mcast_snooping 0 &&
+                ip -n "$net" link set "loop$port" addrgenmode none up && ip -n "$net" link set "$port" master "loop$port" &&
+                bridge -n "$net" link set dev "$port" hairpin on learning off
+            ;;
         mtu=*) ip -n "$net" link set "$port" mtu "${word#mtu=}" ;;
         address=*) ip -n "$there" address flush dev "$rail" && ip -n "$there" address add "${word#address=}" dev "$rail" ;;
     esac
 }
 
+# plain_unloop NET_NAMESPACE NODE RAIL: takes the bridge of a loop away, if there is one; its port then has none.
+plain_unloop() {
+    ! ip -n "$1" link show "loopn${2}r$3" >/dev/null 2>&1 || ip -n "$1" link del "loopn${2}r$3"
+}
+
 # plain_up NET_NAMESPACE NODE RAIL: the bridge's port as it was made.
 plain_up() {
-    ip -n "$1" link set "n${2}r$3" master "rail$3" mtu 1500 up &&
+    plain_unloop "$1" "$2" "$3" && ip -n "$1" link set "n${2}r$3" master "rail$3" mtu 1500 up &&
         bridge -n "$1" link set dev "n${2}r$3" learning on flood on mcast_flood on bcast_flood on
 }
 
@@ -151,7 +163,7 @@ plain_set() {
     shift 4
     for word in "$@"; do
         case "$word" in
-            up | down | dead | deaf) ;;
+            up | down | dead | deaf | loop) ;;
             rate=*) check_rate "cluster set: $word" "${word#rate=}" ;;
             mtu=*)
                 if ! [[ ${word#mtu=} =~ ^[0-9]{2,5}$ ]] || [ "${word#mtu=}" -lt 68 ] || [ "${word#mtu=}" -gt 65535 ]; then
@@ -162,7 +174,7 @@ plain_set() {
                 [[ ${word#address=} =~ ^([0-9]{1,3}\.){3}[0-9]{1,3}/[0-9]{1,2}$ ]] ||
                     die "cluster set: $word: give an address with its network, such as address=10.72.1.2/24."
                 ;;
-            *) die "cluster set: $word: the rails of this cluster are shaped by the kernel, which knows rate, down and up, and the faults dead, deaf, mtu and address; for more bring it up with such as --rail rate=20mbit,delay=0us." ;;
+            *) die "cluster set: $word: the rails of this cluster are shaped by the kernel, which knows rate, down and up, and the faults dead, deaf, loop, mtu and address; for more bring it up with such as --rail rate=20mbit,delay=0us." ;;
         esac
     done
     for word in "$@"; do

@@ -81,6 +81,17 @@ links_change_in_use() {
     ok "... although frames were lost" test "$(($(counter n1r0 in lost) + $(counter n1r0 out lost)))" -gt 0
 }
 
+# comes_back FIRST: how many frames come in at node 1 on rail 1 while it asks for 20 addresses that nobody has; others each time,
+# as it asks but once a second for the same.
+comes_back() {
+    nsenter --net="/run/netns/fsbml-$name-node1" bash -c '
+        came() { sed -nE "s/^ *rail1: *[0-9]+ +([0-9]+) .*/\1/p" /proc/thread-self/net/dev; }
+        before=$(came)
+        for ((i = $1; i < $1 + 20; i++)); do printf . >/dev/udp/10.71.1.$i/9; done
+        sleep 0.2
+        printf "%d\n" $(($(came) - before))' - "$1"
+}
+
 carrier() { ip -n "fsbml-$name-node1" -o link show rail1 | grep -c LOWER_UP; }
 
 kernel_rails_change_too() {
@@ -96,7 +107,16 @@ kernel_rails_change_too() {
     ok "... and dead, with the cable in" equal "$(exchange 5 rail1 --sizes 16)$(carrier)" "1"
     fsbml cluster set --name "$name" --node 1 --rail 1 up deaf
     ok "... and deaf" equal "$(exchange 5 rail1 --sizes 16)$(carrier)" "1"
-    fsbml cluster set --name "$name" --node 1 --rail 1 up mtu=1000
+    fsbml cluster set --name "$name" --node 1 --rail 1 up loop
+    ok "a cable that leads back leads nowhere else" equal "$(exchange 5 rail1 --sizes 16)$(carrier)" "1"
+    ok "... and brings back what was sent" test "$(comes_back 100)" -ge 20
+    fsbml cluster set --name "$name" --node 1 --rail 1 loop
+    ok "... also if that is said again" test "$(comes_back 120)" -ge 20
+    fsbml cluster set --name "$name" --node 1 --rail 1 up
+    ok "... and up, they do not come back" test "$(comes_back 140)" -lt 20
+    ok "... and nothing of it is left" equal "$(ip -n "fsbml-$name-net" -o link show type bridge | awk '{ print $2 }' | paste -sd' ')" "mgmt: rail0: rail1:"
+    ok "... and all arrives again" at_least "$(exchange 60 rail1 --sizes 16)" 1
+    fsbml cluster set --name "$name" --node 1 --rail 1 mtu=1000
     ok "large frames vanish in it" equal "$(exchange 5 rail1 --sizes 8192)" ""
     fsbml cluster set --name "$name" --node 1 --rail 1 up address=10.72.1.2/24
     ok "a node has another address" equal "$(ip -n "fsbml-$name-node1" -o -4 address show rail1 | awk '{ print $4 }')" 10.72.1.2/24
