@@ -84,6 +84,7 @@ links_change_in_use() {
 # comes_back FIRST: how many frames come in at node 1 on rail 1 while it asks for 20 addresses that nobody has; others each time,
 # as it asks but once a second for the same.
 comes_back() {
+    # shellcheck disable=SC2016
     nsenter --net="/run/netns/fsbml-$name-node1" bash -c '
         came() { sed -nE "s/^ *rail1: *[0-9]+ +([0-9]+) .*/\1/p" /proc/thread-self/net/dev; }
         before=$(came)

@@ -18,8 +18,10 @@ CASES=(
     "an MTU black hole|2|mtu=1400|mtu|small frames get through, but not those of 1500 bytes, the MTU of the interface: an MTU black hole|$EITHER"
     "an address of another network|2|address=10.72.1.2/24|subnet|it is in 10\\.7[12]\\.1\\.0/24 on node[01], where node[01] has no address; that has one in 10\\.7[12]\\.1\\.0/24|$EITHER"
     "an address that leads back|2|address=10.71.1.1/24|loop|node[01] and node[01] have the same address on it, 10\\.71\\.1\\.1|$EITHER"
+    "a cable that leads back|2|loop|loop|what node1 sends on it comes back to node1 itself: its cabling makes a loop|$EITHER"
     # The two that measure are well.
     "an MTU black hole at a third node|3|mtu=1400|mtu|small frames get through, but not those of 1500 bytes, the MTU of the interface: an MTU black hole|0-2 1-2 2-0 2-1"
+    "a cable that leads back to a third node|3|loop|loop|what node2 sends on it comes back to node2 itself: its cabling makes a loop|0-2 1-2 2-0 2-1"
     "a third node cut off|3|dead|cut|nothing (gets through, neither from node[012] to node[012] nor back\|that node[01] sends arrives at node2)|0-2 1-2 2-0 2-1"
 )
 
@@ -134,7 +136,7 @@ slowed() {
 
 harness_begin "Runs jobs on rails that are at fault when they start, and looks whether the cause is named." "$@"
 need_packages "the tests of reports" python3
-for entry in "${CASES[@]:0:6}"; do run_case "$entry"; done
+for entry in "${CASES[@]:0:7}"; do run_case "$entry"; done
 slowed
-for entry in "${CASES[@]:6}"; do run_case "$entry"; done
+for entry in "${CASES[@]:7}"; do run_case "$entry"; done
 harness_end

@@ -325,6 +325,7 @@ static void the_system_is_read(void)
     fsbml_end_look(1, "127.0.0.2", &end);
     CHECK(0 == strcmp("127.0.0.1", end.address) && 0 == strcmp("127.0.0.0/8:1", end.network) && end.mtu > 0);
     CHECK(FSBML_END_HAS == (end.seen & (FSBML_END_HAS | FSBML_END_NO_CARRIER | FSBML_END_CONNECTED | FSBML_END_STUCK)));
+    CHECK(0 != (end.seen & FSBML_END_ECHO)); /* what goes out there does come in again */
     CHECK(0 != (end.seen & FSBML_END_QUIET));
     CHECK(4096 == fsbml_end_frame(1) || end.mtu == fsbml_end_frame(1)); /* no larger than an eager message */
 
@@ -336,7 +337,10 @@ static void the_system_is_read(void)
     CHECK(0 == getsockname(listens, (struct sockaddr *) &here, &len));
     CHECK(0 == bind(connects, (struct sockaddr *) &there, sizeof(there)));
     CHECK(0 == connect(connects, (struct sockaddr *) &here, sizeof(here)));
+    fsbml_end_begin();
+    CHECK(1 == write(connects, "", 1));
     fsbml_end_look(1, "127.0.0.2", &end);
+    CHECK(0 == (end.seen & FSBML_END_ECHO)); /* not tried where a connection stands */
     CHECK(0 != (end.seen & FSBML_END_CONNECTED) && 0 == (end.seen & (FSBML_END_STUCK | FSBML_END_QUIET)));
     fsbml_end_look(1, "127.0.0.3", &end);
     CHECK(0 == (end.seen & FSBML_END_CONNECTED));

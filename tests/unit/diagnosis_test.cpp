@@ -186,6 +186,41 @@ TEST(Diagnosis, QuestionsComeToSomebodyElse)
     EXPECT_EQ("what node1 sends on it comes to itself", alone(here).why);
 }
 
+// A cable that leads back is named, and whose it is, from either end and from a third node's.
+TEST(Diagnosis, ACableLeadsBack)
+{
+    const fsbml_end_t looped = end_of(1, FSBML_END_UNRESOLVED | FSBML_END_ECHO);
+    for (const std::uint32_t seen : {FSBML_END_QUIET | FSBML_END_UNRESOLVED, FSBML_END_UNRESOLVED, 0}) {
+        const Found f = diagnose(end_of(2, seen), looped);
+        EXPECT_EQ(FSBML_FAULT_LOOP, f.kind);
+        EXPECT_EQ("what node1 sends on it comes back to node1 itself: its cabling makes a loop", f.why);
+        EXPECT_EQ(f.why, diagnose(looped, end_of(2, seen)).why);
+        EXPECT_EQ(f.why, diagnose(end_of(3, seen), looped).why);
+    }
+    EXPECT_EQ(FSBML_FAULT_LOOP, alone(looped).kind);
+    fsbml_end_t knows = end_of(2, FSBML_END_QUIET);
+    resolves_to(knows, 1); // from long ago: that does not matter
+    EXPECT_EQ(FSBML_FAULT_LOOP, diagnose(knows, looped).kind);
+    EXPECT_EQ(FSBML_FAULT_LOOP, diagnose(looped, knows).kind);
+}
+
+// It is not the cause where the other end gets what is sent, nor where a stronger sign says something else.
+TEST(Diagnosis, WhatComesBackIsNotAlwaysTheCause)
+{
+    const fsbml_end_t echo = end_of(1, FSBML_END_UNRESOLVED | FSBML_END_ECHO);
+    for (const std::uint32_t sign : {FSBML_END_HEARD, FSBML_END_HALF_OPEN, FSBML_END_CONNECTED}) {
+        EXPECT_EQ(FSBML_FAULT_ONE_WAY, diagnose(echo, end_of(2, sign)).kind);
+        EXPECT_EQ(FSBML_FAULT_ONE_WAY, diagnose(end_of(2, sign), echo).kind);
+    }
+    EXPECT_EQ(FSBML_FAULT_CUT, diagnose(echo, end_of(2, FSBML_END_NO_CARRIER)).kind);
+    fsbml_end_t none{};
+    (void) std::snprintf(none.node, sizeof none.node, "node2");
+    EXPECT_EQ(FSBML_FAULT_SUBNET, diagnose(echo, none).kind);
+    fsbml_end_t same = end_of(2);
+    std::memcpy(same.address, echo.address, sizeof same.address);
+    EXPECT_EQ("node1 and node2 have the same address on it, 10.71.1.1", diagnose(echo, same).why);
+}
+
 // Without the other end's word there is less to say, and nothing is made up.
 TEST(Diagnosis, OneEndAlone)
 {

@@ -74,6 +74,9 @@ void fsbml_end_begin(void)
         const bool has = is_interface(r);
         frames_before[r] = has ? number(interface, "statistics/rx_packets", UINT64_MAX) : UINT64_MAX;
         mtu_of[r] = has ? (uint32_t) number(interface, "mtu", 0) : 0;
+        if (has) {
+            fsbml_echo_begin(r, interface);
+        }
     }
 }
 
@@ -171,6 +174,7 @@ void fsbml_end_look(uint32_t rail, const char *other, fsbml_end_t *end)
     end->seen |= is_made_up(interface, end->speed_mbit) ? 0 : FSBML_END_HARDWARE;
     end->seen |= 0 == number(interface, "carrier", 1) ? FSBML_END_NO_CARRIER : 0;
     end->seen |= frames_before[rail] == number(interface, "statistics/rx_packets", 0) ? FSBML_END_QUIET : 0;
+    end->seen |= 0 == (end->seen & FSBML_END_NO_CARRIER) && fsbml_echo(rail, interface) ? FSBML_END_ECHO : 0;
     if (NULL != other && '\0' != other[0] && 0 != strcmp(other, end->address)) {
         look_at_neighbour(interface, other, end);
         look_at_connections(other, end);

@@ -36,6 +36,13 @@ size_t fsbml_end_frame(uint32_t rail);
 /** `other` is the address of the peer's end, NULL or "" if it is not known. */
 void fsbml_end_look(uint32_t rail, const char *other, fsbml_end_t *end);
 
+/* bml_fsbml_echo.c: a rail that leads back to this node */
+/** The rails are known: what is counted on a rail's interface from now on matters, and what was found before does not. */
+void fsbml_echo_begin(uint32_t rail, const char *interface);
+/** Whether what this node sends on it comes in again. Only for a rail that does not work: it may send some frames to find out,
+ * and takes 5 ms then, 15 if they come back. Any thread. */
+bool fsbml_echo(uint32_t rail, const char *interface);
+
 /* bml_fsbml_diagnose.c: why a path does not work */
 /** Asks the peer once, on another path as soon as one is live, what it sees of this one. */
 void fsbml_diagnose_begin(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);

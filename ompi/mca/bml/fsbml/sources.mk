@@ -102,6 +102,7 @@ fsbml_shim_sources = \
 	bml_fsbml_confirm.c \
 	bml_fsbml_diagnose.c \
 	bml_fsbml_display.c \
+	bml_fsbml_echo.c \
 	bml_fsbml_end.c \
 	bml_fsbml_endpoint.c \
 	bml_fsbml_far.c \

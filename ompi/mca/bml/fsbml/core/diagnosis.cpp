@@ -73,6 +73,18 @@ bool says_of_itself(const fsbml_end_t &end, Diagnosis &found)
     return false;
 }
 
+// What one end sends comes in there again. If it gets to the other end as well, that is no fault.
+bool leads_back(const fsbml_end_t &end, const fsbml_end_t *other, Diagnosis &found)
+{
+    if (!sees(end, FSBML_END_ECHO)
+        || (nullptr != other && sees(*other, FSBML_END_HEARD | FSBML_END_CONNECTED | FSBML_END_HALF_OPEN))) {
+        return false;
+    }
+    found = {FSBML_FAULT_LOOP, std::string("what ") + end.node + " sends on it comes back to " + end.node
+                                   + " itself: its cabling makes a loop"};
+    return true;
+}
+
 // The other's address leads to another device than that of its interface.
 bool leads_elsewhere(const fsbml_end_t &end, const fsbml_end_t &other, Diagnosis &found)
 {
@@ -146,7 +158,7 @@ Diagnosis diagnose(const fsbml_end_t &here, const fsbml_end_t *there)
         return found;
     }
     if (nullptr == there) {
-        if (is_stuck(here, nullptr, found)) {
+        if (leads_back(here, nullptr, found) || is_stuck(here, nullptr, found)) {
             return found;
         }
         if (sees(here, FSBML_END_UNRESOLVED)) {
@@ -166,6 +178,9 @@ Diagnosis diagnose(const fsbml_end_t &here, const fsbml_end_t *there)
     if ('\0' != here.address[0] && 0 == std::strcmp(here.address, there->address)) {
         return {FSBML_FAULT_LOOP, std::string(here.node) + " and " + there->node
                                       + " have the same address on it, " + here.address};
+    }
+    if (leads_back(here, there, found) || leads_back(*there, &here, found)) {
+        return found;
     }
     if (leads_elsewhere(here, *there, found) || leads_elsewhere(*there, here, found)
         || is_stuck(here, there, found) || is_stuck(*there, &here, found)) {

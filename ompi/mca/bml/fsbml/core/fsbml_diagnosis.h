@@ -21,7 +21,7 @@ typedef enum fsbml_fault_kind_t {
     FSBML_FAULT_SUBNET,           /**< the two ends are in different networks */
     FSBML_FAULT_ONE_WAY,          /**< what one end sends gets there, what the other sends does not */
     FSBML_FAULT_MTU,              /**< small frames get through, large ones do not */
-    FSBML_FAULT_LOOP,             /**< it leads to another process than it should, or back to this one */
+    FSBML_FAULT_LOOP,             /**< it leads to another process than it should, or back to where it comes from */
 } fsbml_fault_kind_t;
 /** What a kind is called, for reports: "cut", "slow", "subnet", "one-way", "mtu", "loop", "other". */
 const char *fsbml_fault_name(uint32_t kind) FSBML_NOEXCEPT;
@@ -38,6 +38,7 @@ enum {
     FSBML_END_STUCK = 128,        /**< what was sent on it is not acknowledged, although it was sent again */
     FSBML_END_HALF_OPEN = 256,    /**< the other's request for a connection came in, and what it was answered did not arrive */
     FSBML_END_HARDWARE = 512,     /**< the interface's speed is that of a device, not a made-up one */
+    FSBML_END_ECHO = 4096,        /**< what this node sends on the interface comes in there again */
     FSBML_END_PROVED = 2048,      /**< it has worked before: a question that filled a frame was answered */
     FSBML_END_ASTRAY = 1024,      /**< its questions came to another process, or back to itself: name[] says which */
 };
