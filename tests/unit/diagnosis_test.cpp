@@ -190,7 +190,8 @@ TEST(Diagnosis, QuestionsComeToSomebodyElse)
 TEST(Diagnosis, ACableLeadsBack)
 {
     const fsbml_end_t looped = end_of(1, FSBML_END_UNRESOLVED | FSBML_END_ECHO);
-    for (const std::uint32_t seen : {FSBML_END_QUIET | FSBML_END_UNRESOLVED, FSBML_END_UNRESOLVED, 0}) {
+    const std::uint32_t other_sees[] = {FSBML_END_QUIET | FSBML_END_UNRESOLVED, FSBML_END_UNRESOLVED, 0};
+    for (const std::uint32_t seen : other_sees) {
         const Found f = diagnose(end_of(2, seen), looped);
         EXPECT_EQ(FSBML_FAULT_LOOP, f.kind);
         EXPECT_EQ("what node1 sends on it comes back to node1 itself: its cabling makes a loop", f.why);

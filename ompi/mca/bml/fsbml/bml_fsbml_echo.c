@@ -39,6 +39,7 @@ typedef struct frames_t {
 } frames_t;
 
 static frames_t before[FSBML_MAX_RAILS];
+static bool known[FSBML_MAX_RAILS]; /* before[] is */
 static uint32_t tries[FSBML_MAX_RAILS];
 static atomic_bool found[FSBML_MAX_RAILS];
 static atomic_flag busy = ATOMIC_FLAG_INIT; /* one thread tries at a time, and has tries[] */
@@ -64,9 +65,7 @@ static bool count(const char *interface, frames_t *frames)
 
 void fsbml_echo_begin(uint32_t rail, const char *interface)
 {
-    if (!count(interface, &before[rail])) {
-        before[rail] = (frames_t){.in = UINT64_MAX};
-    }
+    known[rail] = count(interface, &before[rail]);
     tries[rail] = 0;
     atomic_store(&found[rail], false);
 }
@@ -75,7 +74,7 @@ void fsbml_echo_begin(uint32_t rail, const char *interface)
 static bool is_possible(uint32_t rail, const char *interface)
 {
     frames_t now;
-    if (UINT64_MAX == before[rail].in || !count(interface, &now)) {
+    if (!known[rail] || !count(interface, &now)) {
         return false;
     }
     const uint64_t in = now.in - before[rail].in, out = now.out - before[rail].out;
