@@ -31,7 +31,7 @@
 
 enum { ROUNDS = 3, LEAST = 12, SPREAD = 16, TRIES = 3 };
 enum { STRAY = 1 }; /* frame that the switch itself may send meanwhile */
-enum { STILL_NS = 1000000, WAIT_NS = 5000000 };
+enum { STILL_NS = 1000000, WAIT_NS = 5000000, LOOKS = 100 };
 
 /* Frames that an interface has counted. */
 typedef struct frames_t {
@@ -126,17 +126,21 @@ static bool addresses(const char *interface, struct sockaddr_in *own, struct soc
 }
 
 /* All that went out since `first`, `sent` frames at least, has come in, and that stays so for a moment: not
- * how frames of others would come. */
+ * how frames of others would come. Who gets no processor for a while has as many looks as others; and where
+ * frames come in at all, those of other ranks of this node may be on their way as well. */
 static bool came_back(const char *interface, const frames_t *first, uint64_t sent)
 {
     const uint64_t begin = fsbml_now_ns();
     uint64_t now = begin, since = begin;
-    for (; now - begin < WAIT_NS; now = fsbml_now_ns()) {
+    uint64_t wait = WAIT_NS;
+    for (unsigned looks = 0; looks < LOOKS || now - begin < wait; ++looks) {
         frames_t frames;
+        now = fsbml_now_ns();
         if (!count(interface, &frames)) {
             return false;
         }
         const uint64_t in = frames.in - first->in, out = frames.out - first->out;
+        wait = in < sent ? WAIT_NS : 4 * WAIT_NS;
         if (out < sent || in < out || in > out + STRAY) {
             since = now;
         } else if (now - since >= STILL_NS) {

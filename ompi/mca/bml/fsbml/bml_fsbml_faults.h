@@ -40,7 +40,7 @@ void fsbml_end_look(uint32_t rail, const char *other, fsbml_end_t *end);
 /** The rails are known: what is counted on a rail's interface from now on matters, and what was found before does not. */
 void fsbml_echo_begin(uint32_t rail, const char *interface);
 /** Whether what this node sends on it comes in again. Only for a rail that does not work: it may send some frames to find out,
- * and takes 5 ms then, 15 if they come back. Any thread. */
+ * and takes 5 ms then, 60 at most if frames come in. Any thread. */
 bool fsbml_echo(uint32_t rail, const char *interface);
 
 /* bml_fsbml_diagnose.c: why a path does not work */
