@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace
@@ -426,7 +427,14 @@ TEST(JobReport, IsStoredAsAWhole)
     Job j = two_rails();
     char reason[FSBML_REASON_MAX] = "";
     const std::string path = std::string(folder) + "/new/report.html";
+    const mode_t before = umask(027);
     ASSERT_EQ(fsbml_job_report_store(path.c_str(), &j.get(), reason), 0) << reason;
+    (void) umask(before);
+    struct stat st;
+    ASSERT_EQ(stat(path.c_str(), &st), 0);
+    EXPECT_EQ(st.st_mode & 07777, 0640U) << "who may read the user's files may read a report";
+    ASSERT_EQ(stat((std::string(folder) + "/new").c_str(), &st), 0);
+    EXPECT_EQ(st.st_mode & 07777, 0750U);
     std::ifstream file(path);
     const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     EXPECT_EQ(page, report(j.get(), FSBML_FORM_HTML));

@@ -6,7 +6,7 @@
 // half written is ever taken for a table.
 
 #include "fsbml_core.h"
-#include "private_file.hpp"
+#include "whole_file.hpp"
 #include "records.hpp"
 #include "table_file.hpp"
 

@@ -40,7 +40,7 @@ fsbml_core_sources = \
 	core/plan.hpp core/plan.cpp \
 	core/policy.hpp core/policy.cpp \
 	core/predict.hpp core/predict.cpp \
-	core/private_file.hpp core/private_file.cpp \
+	core/whole_file.hpp core/whole_file.cpp \
 	core/progress.hpp core/progress.cpp \
 	core/prtt.hpp core/prtt.cpp \
 	core/rail.hpp \

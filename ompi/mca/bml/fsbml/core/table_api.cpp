@@ -5,12 +5,12 @@
 // The C boundary of what processes and jobs tell each other: tables of rails, their files, reports, hellos.
 #include "c_api.hpp"
 
+#include "measurement.hpp"
 #include "pairs.hpp"
 #include "policy.hpp"
-#include "private_file.hpp"
-#include "measurement.hpp"
 #include "table.hpp"
 #include "table_file.hpp"
+#include "whole_file.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -57,7 +57,8 @@ int fsbml_table_text(const fsbml_table_t *t, char *buf, size_t len) noexcept
     return table_text(t, nullptr, buf, len);
 }
 
-int fsbml_table_display(const fsbml_table_t *t, const fsbml_rail_about_t *about, char *buf, size_t len) noexcept
+int fsbml_table_display(const fsbml_table_t *t, const fsbml_rail_about_t *about, char *buf,
+                        size_t len) noexcept
 {
     return nullptr == about ? -EINVAL : table_text(t, about, buf, len);
 }
@@ -89,7 +90,7 @@ int fsbml_table_store(const char *path, const char *fingerprint, const fsbml_tab
     return fsbml::guard([&] {
         const std::string text = fsbml::table_to_file(*t, fingerprint);
         std::string why = "a rail's name cannot stand in it";
-        const int rc = text.empty() ? -EINVAL : fsbml::replace_file(path, text, why);
+        const int rc = text.empty() ? -EINVAL : fsbml::replace_file(path, text, fsbml::For::User, why);
         std::snprintf(reason, FSBML_REASON_MAX, "%s", 0 != rc ? why.c_str() : "");
         return rc;
     });
@@ -112,7 +113,8 @@ uint32_t fsbml_table_digest(const fsbml_table_t *t) noexcept
 
 // --------------------------------------------------------------- reports
 
-int fsbml_measurement_store(const char *path, const fsbml_measurement_t *report, char reason[FSBML_REASON_MAX]) noexcept
+int fsbml_measurement_store(const char *path, const fsbml_measurement_t *report,
+                            char reason[FSBML_REASON_MAX]) noexcept
 {
     if (nullptr == path || nullptr == report || nullptr == report->table || nullptr == reason
         || (nullptr == report->sample && report->n_samples > 0)
@@ -121,7 +123,7 @@ int fsbml_measurement_store(const char *path, const fsbml_measurement_t *report,
     }
     return fsbml::guard([&] {
         std::string why;
-        const int rc = fsbml::replace_file(path, fsbml::measurement_text(*report), why);
+        const int rc = fsbml::replace_file(path, fsbml::measurement_text(*report), fsbml::For::Umask, why);
         std::snprintf(reason, FSBML_REASON_MAX, "%s", why.c_str());
         return rc;
     });

@@ -11,7 +11,7 @@
 #include "text.hpp"
 
 #include "../core/c_api.hpp"
-#include "../core/private_file.hpp"
+#include "../core/whole_file.hpp"
 
 #include <cctype>
 #include <cstdio>
@@ -108,7 +108,7 @@ int fsbml_job_report_store(const char *path, const fsbml_job_t *job, char reason
                 rc = 0 == errno ? -EIO : -errno;
             }
         } else {
-            rc = fsbml::replace_file(path, report, why);
+            rc = fsbml::replace_file(path, report, fsbml::For::Umask, why);
         }
         (void) std::snprintf(reason, FSBML_REASON_MAX, "%s", why.c_str());
         return rc;

@@ -5,7 +5,7 @@
 #include "trace_file.hpp"
 
 #include "../core/loggp.hpp"
-#include "../core/private_file.hpp"
+#include "../core/whole_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -169,7 +169,7 @@ int store_trace(const std::string &path, const fsbml_trace_t &t, std::string &re
     const std::uint64_t lost = fsbml_observer_trace(
         t.observer, [](void *, const fsbml_decision_t *) {}, nullptr);
     const std::string head = head_of(t, names, lost);
-    NewFile file(path);
+    NewFile file(path, For::User);
     Lines lines(file, t, names);
     if (const int rc = file.begin(reason); 0 != rc) {
         return rc;

@@ -2,10 +2,11 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "private_file.hpp"
+#include "whole_file.hpp"
 
 #include "failed.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 
@@ -39,11 +40,11 @@ bool read_all(int fd, std::string &text)
     return false;
 }
 
-void make_folders(const std::string &path)
+void make_folders(const std::string &path, mode_t mode)
 {
     for (std::size_t slash = path.find('/', 1); std::string::npos != slash;
          slash = path.find('/', slash + 1)) {
-        (void) mkdir(path.substr(0, slash).c_str(), 0700); // what is wrong with it, its file will say
+        (void) mkdir(path.substr(0, slash).c_str(), mode); // what is wrong with it, its file will say
     }
 }
 
@@ -88,14 +89,27 @@ NewFile::~NewFile()
 
 int NewFile::begin(std::string &reason)
 {
-    make_folders(path_);
-    std::string name = path_ + ".XXXXXX";
-    fd_ = mkostemp(&name[0], O_CLOEXEC); // mode 0600
-    if (fd_ < 0) {
-        return failed(reason, "it cannot be made", errno);
+    make_folders(path_, For::User == for_ ? 0700 : 0777);
+    fd_ = open_temporary();
+    return fd_ < 0 ? failed(reason, "it cannot be made", errno) : 0;
+}
+
+// mkostemp() would leave others no rights, whatever the umask.
+int NewFile::open_temporary()
+{
+    static std::atomic<unsigned> next{0};
+    for (int tries = 0; tries < 100; ++tries) { // names may be left from a process that was killed
+        std::string name = path_ + "." + std::to_string(getpid()) + "-" + std::to_string(next++);
+        const int fd = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                            For::User == for_ ? 0600 : 0666);
+        if (fd >= 0) {
+            temporary_ = std::move(name);
+        }
+        if (fd >= 0 || EEXIST != errno) {
+            return fd;
+        }
     }
-    temporary_ = std::move(name);
-    return 0;
+    return -1;
 }
 
 // All of it, also when a signal comes in between.
@@ -127,9 +141,9 @@ int NewFile::end(std::string &reason)
     return 0;
 }
 
-int replace_file(const std::string &path, const std::string &text, std::string &reason)
+int replace_file(const std::string &path, const std::string &text, For whom, std::string &reason)
 {
-    NewFile file(path);
+    NewFile file(path, whom);
     if (const int rc = file.begin(reason); 0 != rc) {
         return rc;
     }

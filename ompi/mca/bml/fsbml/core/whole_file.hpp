@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Files of one user, which many jobs read and replace at once. Those that are read are small.
-#ifndef FSBML_PRIVATE_FILE_HPP
-#define FSBML_PRIVATE_FILE_HPP
+#ifndef FSBML_WHOLE_FILE_HPP
+#define FSBML_WHOLE_FILE_HPP
 
 #include <cstddef>
 #include <string>
@@ -18,17 +18,19 @@ namespace fsbml
 // longer than 1 MiB, always is.
 int read_file(const std::string &path, bool trusted_only, std::string &text, std::string &reason);
 
-// Replaces a file as a whole (mode 0600): others see the old or the new one, never a part; of several writers
-// the last one wins. Makes the folders above it (0700). 0 or a negative errno, and then the reason; nothing
-// is left over.
-int replace_file(const std::string &path, const std::string &text, std::string &reason);
+// Who may read a file that is made, and enter the folders: its user alone, or whom the user's umask allows.
+enum class For { User, Umask };
+
+// Replaces a file as a whole: others see the old or the new one, never a part; of several writers the last
+// one wins. Makes the folders above it. 0 or a negative errno, and then the reason; nothing is left over.
+int replace_file(const std::string &path, const std::string &text, For whom, std::string &reason);
 
 // The same for what is written piece by piece: a file that takes its name once all of it is there. What has
 // not is removed with the object.
 class NewFile
 {
 public:
-    explicit NewFile(std::string path) : path_(std::move(path)) {}
+    NewFile(std::string path, For whom) : path_(std::move(path)), for_(whom) {}
     ~NewFile();
     NewFile(const NewFile &) = delete;
     NewFile &operator=(const NewFile &) = delete;
@@ -41,7 +43,10 @@ public:
     int end(std::string &reason);
 
 private:
+    int open_temporary();
+
     std::string path_, temporary_;
+    const For for_;
     int fd_ = -1;
     int error_ = 0; // the first one of write()
 };
