@@ -186,6 +186,9 @@ int opal_progress(void)
 {
     opal_progress_callback_t fn = progress_fn;
     virtual_ns += 200;
+    if (looks_are_told) {
+        (void) fsbml_away_looked();
+    }
     if (NULL != fn) {
         (void) fn();
     }
@@ -218,6 +221,21 @@ static mca_bml_fsbml_endpoint_t *net_up(double fast, double slow)
     }
     CHECK(3 == ep->live);
     return ep;
+}
+
+/* The table that another pair has measured: 10 us on both rails. */
+static void net_table_comes(void)
+{
+    fsbml_table_t *table = calloc(1, sizeof(*table));
+    table->n_rails = 2;
+    for (uint32_t i = 0; i < 2; ++i) {
+        const fsbml_loggp_t p = LOGGP(10e3, 300, 40, 0 == i ? 40 : 80);
+        memcpy(table->rail[i].key, mca_bml_fsbml.rail[i].key, sizeof(table->rail[i].key));
+        table->rail[i].fit.valid = true;
+        table->rail[i].fit.params = p;
+    }
+    fsbml_table_apply(table);
+    free(table);
 }
 
 static void net_down(void)

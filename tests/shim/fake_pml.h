@@ -97,17 +97,25 @@ int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mo
     return n > 0 ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-static _Atomic(opal_progress_callback_t) progress_fn;
+static _Atomic(opal_progress_callback_t) progress_fn; /* of the proofs */
+static _Atomic bool looks_are_told;
 
 int opal_progress_register(opal_progress_callback_t fn)
 {
-    progress_fn = fn;
+    if (fsbml_away_looked == fn) {
+        looks_are_told = true;
+    } else {
+        progress_fn = fn;
+    }
     return OPAL_SUCCESS;
 }
 
 int opal_progress_unregister(opal_progress_callback_t fn)
 {
     opal_progress_callback_t mine = fn;
+    if (fsbml_away_looked == fn) {
+        looks_are_told = false;
+    }
     (void) atomic_compare_exchange_strong(&progress_fn, &mine, NULL);
     return OPAL_SUCCESS;
 }
@@ -129,6 +137,9 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 static inline void pass_time(unsigned ms)
 {
     virtual_ns += (uint64_t) ms * 1000000u;
+    if (looks_are_told) {
+        (void) fsbml_away_looked();
+    }
     opal_progress_callback_t fn = progress_fn;
     if (NULL != fn) {
         (void) fn();

@@ -14,21 +14,6 @@ enum { TAG = MCA_BTL_TAG_PML + 1, ROUND = 8 }; /* questions over two rails */
 static mca_bml_fsbml_endpoint_t *ep;
 static mca_bml_base_btl_t *bml_btl;
 
-/* The table that another pair has measured: 10 us on both rails. */
-static void table_comes(void)
-{
-    fsbml_table_t *table = calloc(1, sizeof(*table));
-    table->n_rails = 2;
-    for (uint32_t i = 0; i < 2; ++i) {
-        const fsbml_loggp_t p = LOGGP(10e3, 300, 40, 0 == i ? 40 : 80);
-        memcpy(table->rail[i].key, mca_bml_fsbml.rail[i].key, sizeof(table->rail[i].key));
-        table->rail[i].fit.valid = true;
-        table->rail[i].fit.params = p;
-    }
-    fsbml_table_apply(table);
-    free(table);
-}
-
 /* A peer over two rails, the first of which is `farther_ns` farther than the table will say. */
 static void up(uint64_t farther_ns)
 {
@@ -70,7 +55,7 @@ static int send_one(size_t bytes)
 static void a_farther_rail_is_found(void)
 {
     up(120000);
-    table_comes();
+    net_table_comes();
     CHECK(0 == send_one(100));
     CHECK(NULL == ep->far && NULL != progress_fn);
     later(200);
@@ -89,7 +74,7 @@ static void a_farther_rail_is_found(void)
 static void equal_peers_cost_one_round(void)
 {
     up(0);
-    table_comes();
+    net_table_comes();
     CHECK(0 == send_one(100));
     later(10000);
     CHECK(ROUND == net_timed && NULL == ep->far && NULL == ep->distance && NULL == progress_fn);
@@ -104,7 +89,7 @@ static void questions_wait_for_a_message_and_a_table(void)
     CHECK(0 == send_one(100));
     later(100);
     CHECK(0 == net_timed && NULL == progress_fn);
-    table_comes();
+    net_table_comes();
     later(100);
     CHECK(0 == net_timed && NULL == progress_fn);
     CHECK(0 == send_one(100));
@@ -117,7 +102,7 @@ static void questions_wait_for_a_message_and_a_table(void)
 static void questions_wait_for_all_paths(void)
 {
     up(120000);
-    table_comes();
+    net_table_comes();
     fsbml_path_close(ep, &ep->path[1], "test");
     atomic_fetch_or(&ep->possible, 2);
     CHECK(0 == send_one(100));
@@ -135,7 +120,7 @@ static void old_peers_are_left_in_peace(void)
 {
     up(120000);
     net_is_old = true;
-    table_comes();
+    net_table_comes();
     CHECK(0 == send_one(100));
     later(20000);
     CHECK(4 == net_timed && NULL == ep->far && NULL == progress_fn && 3 == ep->live);
@@ -148,7 +133,7 @@ static void busy_peers_tell_nothing(void)
 {
     up(120000);
     net_busy_ns = 1;
-    table_comes();
+    net_table_comes();
     CHECK(0 == send_one(100));
     later(20000);
     CHECK(4 * ROUND == net_timed && NULL == ep->far && NULL == progress_fn);
@@ -159,7 +144,7 @@ static void busy_peers_tell_nothing(void)
 static void busy_rails_are_not_asked(void)
 {
     up(120000);
-    table_comes();
+    net_table_comes();
     for (int i = 0; i < 20; ++i) {
         fsbml_sched_charge(mca_bml_fsbml.sched, 0, virtual_ns, 65536); /* 2.6 ms each */
     }
@@ -192,7 +177,7 @@ static void deliver_again(int rail, uint32_t *word)
 static void answers_count_once(void)
 {
     up(120000);
-    table_comes();
+    net_table_comes();
     repeated = 0;
     memset(old_answer, 0, sizeof(old_answer));
     net_to = deliver_again;
@@ -219,7 +204,7 @@ static void answers_count_once(void)
 static void rails_and_peers_may_go(void)
 {
     up(120000);
-    table_comes();
+    net_table_comes();
     CHECK(0 == send_one(100));
     later(1);
     CHECK(0 < net_timed && NULL != ep->distance);
@@ -229,13 +214,13 @@ static void rails_and_peers_may_go(void)
     CHECK(1 == send_one(100));
     down();
     up(120000);
-    table_comes();
+    net_table_comes();
     CHECK(0 == send_one(100));
     later(1);
     CHECK(NULL != ep->distance);
     down();
     up(120000);
-    table_comes();
+    net_table_comes();
     CHECK(0 == send_one(100));
     later(200);
     CHECK(NULL != ep->far);
@@ -248,7 +233,7 @@ static void rails_and_peers_may_go(void)
 static void nobody_is_asked_at_the_end(void)
 {
     up(120000);
-    table_comes();
+    net_table_comes();
     ompi_mpi_state = OMPI_MPI_STATE_INIT_STARTED; /* not before MPI_Init is done, either */
     CHECK(0 == send_one(100));
     later(1);
@@ -279,7 +264,7 @@ static void some_are_never_asked(void)
                                       : 2 == i ? FSBML_POLICY_SINGLE
                                                : FSBML_POLICY_ARRIVAL;
         up(120000);
-        table_comes();
+        net_table_comes();
         if (0 == i) {
             CHECK(fsbml_far_known(ep) && !fsbml_far_known(ep));
         } else if (3 == i) {
@@ -303,7 +288,7 @@ static void mute_peers_are_not_asked(void)
     fake_construct(&fake[1], 4096, 65536, 10);
     world_up(2);
     peer_has_fsbml = false;
-    table_comes();
+    net_table_comes();
     bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
     ep = fsbml_endpoint_of_proc(peer);
     for (int i = 0; i < 100; ++i) {

@@ -145,12 +145,13 @@ void fsbml_far_answered(const fsbml_packet_t *packet)
     }
 }
 
-uint32_t fsbml_far_busy_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl)
+uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl)
 {
-    uint64_t busy = 0;
+    const uint64_t now = fsbml_now_ns();
+    uint64_t busy = fsbml_away_ns(now);
     for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
         if (ep->path[i].super.btl == btl) {
-            busy = fsbml_sched_backlog(mca_bml_fsbml.sched, ep->path[i].rail, fsbml_now_ns());
+            busy += fsbml_sched_backlog(mca_bml_fsbml.sched, ep->path[i].rail, now);
         }
     }
     return busy < UINT32_MAX ? (uint32_t) busy : UINT32_MAX;

@@ -86,7 +86,7 @@ static void ask_behind(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
 
 bool fsbml_observe_answered(const fsbml_packet_t *packet)
 {
-    const uint64_t now = fsbml_now_ns();
+    const uint64_t now = fsbml_now_ns(), away = fsbml_away_ns(now);
     if (behind != (packet->seq & behind)) {
         return false;
     }
@@ -100,10 +100,10 @@ bool fsbml_observe_answered(const fsbml_packet_t *packet)
             q->seq = 0;
         }
         opal_mutex_unlock(&q->lock);
-        /* An answer that had to wait behind the peer's own messages tells nothing. */
+        /* An answer that had to wait for the peer, or behind its messages, tells nothing, nor does one that waited here. */
         const uint64_t back = atomic_load(&mca_bml_fsbml.rail[r].way_ns) + atomic_load(&mca_bml_fsbml.rail[r].ask_ns);
         fsbml_observer_t *observer = atomic_load_explicit(&mca_bml_fsbml.observer, memory_order_acquire);
-        if (mine && 0 == packet->delay_ns && NULL != observer) {
+        if (mine && 0 == packet->delay_ns && 0 == away && NULL != observer) {
             arrival.observed_ns = took > back ? took - back : 1;
             fsbml_observer_arrived(observer, &arrival);
         }
@@ -192,6 +192,9 @@ bool fsbml_observe_begin(void)
 void fsbml_observe_arrivals(void)
 {
     look.asks = fsbml_observe_begin();
+    if (look.asks) {
+        fsbml_away_watch();
+    }
 }
 
 void fsbml_observe_start(void)
@@ -224,6 +227,9 @@ void fsbml_observe_start(void)
         opal_show_help(FSBML_HELP, "nothing observed", true, fsbml_node_name());
     }
     look.asks = is_set(p->report) && NULL != mca_bml_fsbml.observer;
+    if (look.asks) {
+        fsbml_away_watch();
+    }
 }
 
 fsbml_account_t *fsbml_observe_account(void)
@@ -235,6 +241,7 @@ fsbml_account_t *fsbml_observe_account(void)
 void fsbml_observe_stop(void)
 {
     look.asks = false;
+    fsbml_away_stop();
     fsbml_observer_destroy(mca_bml_fsbml.observer);
     mca_bml_fsbml.observer = NULL;
     fsbml_account_destroy(look.account);

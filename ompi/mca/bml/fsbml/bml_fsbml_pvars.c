@@ -47,7 +47,7 @@ static const variable_t variable[N_VALUES] = {
     [ARRIVALS] = COUNT("rail_arrivals", "Messages whose arrival was found out, by a small question behind them, since somebody "
                                         "looks"),
     [PREDICTED] = SUM("rail_arrivals_predicted_ns", "Predicted times of these, from when they were given to the rail"),
-    [OBSERVED] = SUM("rail_arrivals_observed_ns", "Observed times of these; a peer that computes meanwhile makes them longer"),
+    [OBSERVED] = SUM("rail_arrivals_observed_ns", "Observed times of these; not of those that came while nobody looked"),
     [ERROR_SUM] = SUM("rail_arrivals_error_ns", "Sum of what the two differ by"),
     [OUT_OF_SERVICE] = LEVEL("rail_out_of_service", "Peers to which each rail does not lead, although it should"),
     [P_L] = VALUE("rail_L_ns", "Measured latency L in ns; 0: not measured"),

@@ -71,8 +71,8 @@ void fsbml_far_look(mca_bml_fsbml_endpoint_t *ep);
 bool fsbml_far_asks(mca_bml_fsbml_endpoint_t *ep);
 /** The answer to a timed question has come. */
 void fsbml_far_answered(const fsbml_packet_t *packet);
-/** What an answer must wait for on this BTL, in ns; ep may be NULL. */
-uint32_t fsbml_far_busy_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl);
+/** What an answer on this BTL has to wait, or the question had to, in ns; ep may be NULL. */
+uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl);
 /** After the last message. */
 void fsbml_far_forget(mca_bml_fsbml_endpoint_t *ep);
 
@@ -143,6 +143,15 @@ void fsbml_observe_put(uint32_t rail, uint64_t now, size_t bytes, uint32_t peer)
 bool fsbml_observe_answered(const fsbml_packet_t *packet);
 /** What is accounted for the report; NULL: nothing. */
 fsbml_account_t *fsbml_observe_account(void);
+
+/* bml_fsbml_away.c: how long this process had not looked at its networks */
+/** From now on it is known; until the other one. */
+void fsbml_away_watch(void);
+void fsbml_away_stop(void);
+/** Called with each look. */
+int fsbml_away_looked(void);
+/** In ns at `now`, when something has just come in; 0: it has looked all the time, or that is not known. */
+uint64_t fsbml_away_ns(uint64_t now);
 
 /* bml_fsbml_onesided.c: one-sided communication by active messages (Open MPI 5.0) */
 /** Offers the pseudo BTLs to osc/rdma. */

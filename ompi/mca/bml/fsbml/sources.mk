@@ -93,6 +93,7 @@ fsbml_shim_sources = \
 	bml_fsbml_send.h \
 	bml_fsbml.c \
 	bml_fsbml_bound.c \
+	bml_fsbml_away.c \
 	bml_fsbml_btl.c \
 	bml_fsbml_cache.c \
 	bml_fsbml_calibrate.c \

@@ -1,0 +1,57 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* How long this process had not looked at its networks before it does now. What came in meanwhile came at a time that nobody
+ * knows: a program that computes would make every rail seem slow. Only while arrivals are found out. */
+
+#include "bml_fsbml_hooks.h"
+#include "opal/runtime/opal_progress.h"
+
+enum { AWAY_NS = 100000 }; /* less is how long a look may take with much to be done */
+
+static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
+static bool watched;
+static _Atomic bool watches;
+/* Open MPI calls progress functions before it takes what came in by its event library, or after: so the look before the last
+ * one is the one that surely was before. */
+static _Atomic uint64_t last_ns, before_ns;
+
+int fsbml_away_looked(void)
+{
+    const uint64_t now = fsbml_now_ns();
+    atomic_store_explicit(&before_ns, atomic_exchange_explicit(&last_ns, now, memory_order_relaxed), memory_order_relaxed);
+    return 0;
+}
+
+void fsbml_away_watch(void)
+{
+    opal_mutex_lock(&lock);
+    if (!watched) {
+        watched = true;
+        atomic_store(&last_ns, fsbml_now_ns());
+        atomic_store(&before_ns, fsbml_now_ns());
+        opal_progress_register(fsbml_away_looked);
+        atomic_store(&watches, true);
+    }
+    opal_mutex_unlock(&lock);
+}
+
+void fsbml_away_stop(void)
+{
+    opal_mutex_lock(&lock);
+    if (watched) {
+        watched = false;
+        atomic_store(&watches, false);
+        opal_progress_unregister(fsbml_away_looked);
+    }
+    opal_mutex_unlock(&lock);
+}
+
+uint64_t fsbml_away_ns(uint64_t now)
+{
+    const uint64_t before = atomic_load_explicit(&before_ns, memory_order_relaxed);
+    const bool was_away = atomic_load_explicit(&watches, memory_order_relaxed) && now > before + AWAY_NS;
+    return was_away ? now - before : 0;
+}

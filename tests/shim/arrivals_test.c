@@ -1,0 +1,106 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* When messages arrive, found out by questions behind them, on fake rails in virtual time: what is counted, and what tells nothing
+ * because nobody looked. */
+
+#include "fake_net.h"
+
+enum { TAG = MCA_BTL_TAG_PML + 1 };
+
+static mca_bml_fsbml_endpoint_t *ep;
+
+static void up(void)
+{
+    mca_bml_fsbml_params.report = "report";
+    mca_bml_fsbml_params.per_peer = false;
+    ep = net_up(40, 80);
+    net_table_comes();
+}
+
+static void down(void)
+{
+    net_down();
+    mca_bml_fsbml_params.report = NULL;
+    CHECK(!looks_are_told);
+}
+
+static fsbml_rail_seen_t seen(uint32_t rail)
+{
+    fsbml_rail_seen_t s;
+    fsbml_observer_rail(mca_bml_fsbml.observer, rail, &s);
+    return s;
+}
+
+static void look_for(uint64_t ns)
+{
+    for (const uint64_t until = virtual_ns + ns; virtual_ns < until;) {
+        opal_progress();
+    }
+}
+
+/* Sends small messages on rail 0, far enough apart to be alone there, until a question follows one of them. Only questions and
+ * answers take time here. */
+static void until_asked(void)
+{
+    for (int i = 0; i < 100 && 0 == net_messages; ++i) {
+        look_for(1000000);
+        CHECK(0 <= pml_send(ep->bml_btl, 16, TAG));
+        CHECK(fake_complete(&fake[0], OPAL_SUCCESS));
+    }
+    CHECK(1 == net_messages);
+}
+
+/* As the model says: 10 us, and what the overheads and few bytes add. */
+static void who_looks_sees_arrivals(void)
+{
+    up();
+    until_asked();
+    CHECK(0 == seen(0).arrivals);
+    look_for(200000);
+    CHECK(1 == seen(0).arrivals && 0 == seen(1).arrivals);
+    CHECK(seen(0).predicted_ns > 10000 && seen(0).predicted_ns < 13000);
+    CHECK(seen(0).observed_ns > seen(0).predicted_ns / 2 && seen(0).observed_ns < 2 * seen(0).predicted_ns);
+    until_asked();
+    look_for(200000);
+    CHECK(2 == seen(0).arrivals);
+    down();
+}
+
+/* The answer came while this process computed: when, nobody knows. */
+static void who_was_away_does_not(void)
+{
+    up();
+    until_asked();
+    virtual_ns += 3000000;
+    look_for(200000);
+    CHECK(0 == seen(0).arrivals);
+    until_asked();
+    look_for(200000);
+    CHECK(1 == seen(0).arrivals);
+    down();
+}
+
+/* A process says how long a question had to wait for it, so that the other one does not blame the rail. */
+static void who_is_asked_says_that_it_was_away(void)
+{
+    up();
+    look_for(200000);
+    CHECK(0 == fsbml_away_ns(virtual_ns) && 0 == fsbml_far_late_ns(ep, &fake[0].super));
+    virtual_ns += 3000000;
+    opal_progress(); /* its first look takes what came in */
+    CHECK(fsbml_far_late_ns(ep, &fake[0].super) >= 3000000);
+    look_for(10000);
+    CHECK(0 == fsbml_far_late_ns(ep, &fake[0].super));
+    down();
+    CHECK(0 == fsbml_away_ns(virtual_ns + 1000000000));
+}
+
+int main(void)
+{
+    static void (*const test[])(void)
+        = {who_looks_sees_arrivals, who_was_away_does_not, who_is_asked_says_that_it_was_away};
+    return fake_main(test, sizeof(test) / sizeof(test[0]));
+}
