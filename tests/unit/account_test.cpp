@@ -116,7 +116,8 @@ TEST(Account, R2SharesLongMessagesByBandwidth)
     const SummaryPtr long_ones = summary({"a", "b"});
     fsbml_account_add(a.get(), long_ones.get());
     EXPECT_EQ(long_ones->r2_ns, 610200U);
-    // A full fragment below the eager limit is of a long message: by nine to one, all of three go to the fast rail.
+    // A full fragment below the eager limit is of a long message: by nine to one, all of three go to the fast
+    // rail.
     const AccountPtr b = make_account({kFast, kSlow});
     EXPECT_EQ(fsbml_account_set_r2(b.get(), 0, 9000, 5000), 0);
     EXPECT_EQ(fsbml_account_set_r2(b.get(), 1, 1000, 5000), 0);
@@ -145,6 +146,21 @@ TEST(Account, ARailThatIsNotEverywhereCannotDoItAlone)
     EXPECT_EQ(s->rail[0].alone_processes, 0U);
     EXPECT_EQ(s->rail[1].alone_processes, 1U);
     EXPECT_EQ(s->r2_ns, 110200U);
+}
+
+// A message or two that went before a rail was proved are no reason not to tell.
+TEST(Account, ARailThatComesALittleLaterCouldHaveDoneItAlone)
+{
+    const AccountPtr a = make_account({kFast, kSlow});
+    decide(a, 1000, 1001, 2, 1);
+    for (std::uint64_t i = 1; i < 20; ++i) {
+        decide(a, 10000000 * i, 1001, 3, 0);
+    }
+    const SummaryPtr s = summary({"a", "b"});
+    fsbml_account_add(a.get(), s.get());
+    EXPECT_EQ(s->rail[0].alone_processes, 1U);
+    EXPECT_EQ(s->rail[0].alone_ns, 20 * 20200U); // the first one, too
+    EXPECT_EQ(s->rail[1].alone_processes, 1U);
 }
 
 TEST(Account, WithoutParametersOrChoiceThereIsNoTime)

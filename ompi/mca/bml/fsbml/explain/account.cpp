@@ -11,6 +11,15 @@
 namespace fsbml
 {
 
+namespace
+{
+
+// A rail could have done all alone if it was a candidate for all messages but one in so many: until a path is
+// proved, a few go another way.
+constexpr std::uint64_t kMissed = 20;
+
+} // namespace
+
 std::uint32_t class_of(std::uint64_t bytes) noexcept
 {
     std::uint32_t c = 0;
@@ -114,10 +123,10 @@ void Account::replay(const fsbml_decision_t &d) noexcept
     r2_time_.add(d.now_ns, r2_.predict(next, d.now_ns, d.bytes));
     r2_.charge(next, d.now_ns, d.bytes);
 
+    ++replayed_;
     for (std::size_t i = 0; i < n_rails_; ++i) {
-        if (0 == (d.candidates >> i & 1)) {
-            rail_[i].not_everywhere = true;
-        } else {
+        rail_[i].missed += 0 == (d.candidates >> i & 1) ? 1 : 0;
+        if (0 != (measured_ >> i & 1)) {
             rail_[i].alone.add(d.now_ns, alone_.predict(i, d.now_ns, d.bytes));
             alone_.charge(i, d.now_ns, d.bytes);
         }
@@ -153,7 +162,7 @@ void Account::add_to(fsbml_summary_t &to) const noexcept
         messages += rail.messages;
         bytes += by_rail[i];
         std::copy(std::begin(rail_[i].ratio), std::end(rail_[i].ratio), rail.ratio);
-        if (chose_ && !rail_[i].not_everywhere) {
+        if (chose_ && 0 != (measured_ >> i & 1) && kMissed * rail_[i].missed <= replayed_) {
             rail.alone_processes = 1;
             rail.alone_ns = rail_[i].alone.total_ns();
         }

@@ -53,7 +53,7 @@ private:
         fsbml_class_t by_size[FSBML_CLASSES];
         std::uint32_t ratio[FSBML_RATIO_BINS];
         UnderWay alone;
-        bool not_everywhere; // it was not among a message's candidates, so it could not have done all alone
+        std::uint64_t missed; // messages that it was no candidate for
     };
     // What r2 goes by. Weights are relative; the defaults make every message eager.
     struct ByR2 {
@@ -70,7 +70,7 @@ private:
     std::uint32_t measured_ = 0;
     Scheduler done_, alone_, r2_; // in `alone_`, each rail has all messages
     UnderWay done_time_, r2_time_;
-    std::uint64_t turn_ = 0;
+    std::uint64_t turn_ = 0, replayed_ = 0;
     ByR2 by_r2_[FSBML_MAX_RAILS];
     bool chose_ = false;
     ByRail rail_[FSBML_MAX_RAILS] = {};
