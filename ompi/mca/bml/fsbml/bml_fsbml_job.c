@@ -155,6 +155,9 @@ static fsbml_summary_t *own_summary(void)
     s->n_ranks = 1;
     s->rank[0].rank = OMPI_PROC_MY_NAME->vpid;
     snprintf(s->rank[0].node, sizeof(s->rank[0].node), "%s", fsbml_node_name());
+    if (first) {
+        fsbml_rails_place(); /* once a node, as it may have to look at all of its devices */
+    }
     for (uint32_t r = 0; r < m->n_rails; ++r) {
         add_rail(&s->rail[r], r, first);
     }
