@@ -89,6 +89,22 @@ static void traffic(int rank, int size)
     IS(MPI_SUCCESS == MPI_Waitall(2 * N, request, MPI_STATUSES_IGNORE));
 }
 
+/* The same, one rank after another: an answer that waits behind the peer's own messages tells nothing of arrivals. */
+static void one_way(int rank, int size)
+{
+    static char out[BYTES], in[BYTES];
+    for (int turn = 0; turn < size; ++turn) {
+        for (int i = 0; i < N; ++i) {
+            if (turn == rank) {
+                IS(MPI_SUCCESS == MPI_Send(out, BYTES, MPI_CHAR, (rank + 1) % size, i, MPI_COMM_WORLD));
+            } else if ((turn + 1) % size == rank) {
+                IS(MPI_SUCCESS == MPI_Recv(in, BYTES, MPI_CHAR, turn, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            }
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 static volatile int stop;
 
 static void *reads(void *handle)
@@ -98,6 +114,35 @@ static void *reads(void *handle)
     }
     return NULL;
 }
+
+static void end_tool(void)
+{
+    IS(MPI_SUCCESS == MPI_T_pvar_session_free(&session));
+    IS(MPI_SUCCESS == MPI_T_finalize());
+}
+
+#if OMPI_MAJOR_VERSION < 5
+static int end(MPI_T_pvar_handle bytes)
+{
+    (void) bytes;
+    end_tool(); /* 4.1 crashes in MPI_T_finalize if MPI has ended before, with r2 as well */
+    return check_end();
+}
+#else
+/* Sums stay what they are when MPI ends before the tool does: the rails are gone then. */
+static int end(MPI_T_pvar_handle bytes)
+{
+    const unsigned long long before = total(bytes);
+    const int status = check_end();
+    const unsigned long long after = total(bytes);
+    if (after < before || after > before + 1000000) {
+        fprintf(stderr, "pvars: %llu bytes before MPI_Finalize, %llu after it\n", before, after);
+        return 1;
+    }
+    end_tool();
+    return status;
+}
+#endif
 
 int main(int argc, char **argv)
 {
@@ -154,7 +199,7 @@ int main(int argc, char **argv)
         IS(total(most) > 0);
         IS(total(busy) > 0);
         for (int i = 0, found = 0; i < 200 && !found; ++i) {
-            traffic(rank, size);
+            one_way(rank, size);
             const int mine = total(arrivals) > 0;
             MPI_Allreduce(&mine, &found, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
         }
@@ -175,7 +220,5 @@ int main(int argc, char **argv)
     stop = 1;
     IS(0 == pthread_join(thread, NULL));
     MPI_Barrier(MPI_COMM_WORLD);
-    IS(MPI_SUCCESS == MPI_T_pvar_session_free(&session));
-    IS(MPI_SUCCESS == MPI_T_finalize());
-    return check_end();
+    return end(again);
 }

@@ -88,14 +88,15 @@ static void who_is_asked_says_that_it_was_away(void)
 {
     up();
     look_for(200000);
-    CHECK(0 == fsbml_away_ns(virtual_ns) && 0 == fsbml_far_late_ns(ep, &fake[0].super));
+    CHECK(0 == fsbml_away_ns(virtual_ns, 0) && 0 == fsbml_far_late_ns(ep, &fake[0].super, 0));
     virtual_ns += 3000000;
     opal_progress(); /* its first look takes what came in */
-    CHECK(fsbml_far_late_ns(ep, &fake[0].super) >= 3000000);
+    CHECK(fsbml_far_late_ns(ep, &fake[0].super, 2000000) >= 3000000);
+    CHECK(0 == fsbml_far_late_ns(ep, &fake[0].super, 5000000)); /* nothing beside what was predicted */
     look_for(10000);
-    CHECK(0 == fsbml_far_late_ns(ep, &fake[0].super));
+    CHECK(0 == fsbml_far_late_ns(ep, &fake[0].super, 0));
     down();
-    CHECK(0 == fsbml_away_ns(virtual_ns + 1000000000));
+    CHECK(0 == fsbml_away_ns(virtual_ns + 1000000000, 0));
 }
 
 int main(void)

@@ -49,9 +49,9 @@ void fsbml_away_stop(void)
     opal_mutex_unlock(&lock);
 }
 
-uint64_t fsbml_away_ns(uint64_t now)
+uint64_t fsbml_away_ns(uint64_t now, uint64_t tolerated)
 {
     const uint64_t before = atomic_load_explicit(&before_ns, memory_order_relaxed);
-    const bool was_away = atomic_load_explicit(&watches, memory_order_relaxed) && now > before + AWAY_NS;
-    return was_away ? now - before : 0;
+    const uint64_t away = atomic_load_explicit(&watches, memory_order_relaxed) && now > before ? now - before : 0;
+    return away > AWAY_NS && away > tolerated ? away : 0;
 }

@@ -145,16 +145,17 @@ void fsbml_far_answered(const fsbml_packet_t *packet)
     }
 }
 
-uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl)
+uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl, uint32_t tolerated)
 {
     const uint64_t now = fsbml_now_ns();
-    uint64_t busy = fsbml_away_ns(now);
+    uint64_t busy = 0;
     for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
         if (ep->path[i].super.btl == btl) {
-            busy += fsbml_sched_backlog(mca_bml_fsbml.sched, ep->path[i].rail, now);
+            busy = fsbml_sched_backlog(mca_bml_fsbml.sched, ep->path[i].rail, now);
         }
     }
-    return busy < UINT32_MAX ? (uint32_t) busy : UINT32_MAX;
+    const uint64_t late = fsbml_away_ns(now, tolerated) + (busy > tolerated ? busy : 0);
+    return late < UINT32_MAX ? (uint32_t) late : UINT32_MAX;
 }
 
 void fsbml_far_forget(mca_bml_fsbml_endpoint_t *ep)

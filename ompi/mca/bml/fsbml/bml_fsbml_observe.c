@@ -14,6 +14,7 @@
 
 enum { PAUSE_NS = 4000000 };     /* from one question on a rail to the next: two small packets, then, are no load */
 enum { LOST_NS = 1000000000 };   /* an answer that has not come by then is not awaited */
+enum { TOLERATED = 8 };          /* of the predicted time: that answers are late by so much is no matter */
 enum { SKIPPED = 8 };            /* messages at most, so that it is not always the first one after a pause */
 
 /* A question that follows a message; numbers have both bits, those of bml_fsbml_far.c only the upper. */
@@ -23,7 +24,7 @@ typedef struct question_t {
     opal_mutex_t lock;           /* of all below */
     uint32_t seq;                /* that is awaited, 0: none */
     ompi_process_name_t peer;
-    uint64_t asked_ns, predicted_ns, bytes;
+    uint64_t asked_ns, predicted_ns, tolerated_ns, bytes;
     _Atomic uint64_t next_ns;    /* when the next may be asked */
     _Atomic uint32_t skip;
 } question_t;
@@ -72,6 +73,7 @@ static void ask_behind(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
         q->peer = ep->proc->super.proc_name;
         q->asked_ns = given;
         q->predicted_ns = predicted;
+        q->tolerated_ns = predicted / TOLERATED;
         q->bytes = bytes;
         atomic_store_explicit(&q->next_ns, given + PAUSE_NS, memory_order_relaxed);
         atomic_store_explicit(&q->skip, (turn * 5u) % SKIPPED, memory_order_relaxed);
@@ -79,14 +81,18 @@ static void ask_behind(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
     opal_mutex_unlock(&q->lock);
     if (0 != seq) {
         const fsbml_packet_t question
-            = {.type = FSBML_PACKET_ASK, .flags = FSBML_PACKET_TIMED, .from = *OMPI_PROC_MY_NAME, .seq = seq};
+            = {.type = FSBML_PACKET_ASK,
+               .flags = FSBML_PACKET_TIMED,
+               .from = *OMPI_PROC_MY_NAME,
+               .seq = seq,
+               .delay_ns = predicted / TOLERATED < UINT32_MAX ? (uint32_t) (predicted / TOLERATED) : UINT32_MAX};
         (void) fsbml_packet_send(&path->super, &question, NULL, 0, 0); /* not sent: not answered */
     }
 }
 
 bool fsbml_observe_answered(const fsbml_packet_t *packet)
 {
-    const uint64_t now = fsbml_now_ns(), away = fsbml_away_ns(now);
+    const uint64_t now = fsbml_now_ns();
     if (behind != (packet->seq & behind)) {
         return false;
     }
@@ -94,7 +100,7 @@ bool fsbml_observe_answered(const fsbml_packet_t *packet)
         question_t *q = &look.question[r];
         opal_mutex_lock(&q->lock);
         const bool mine = packet->seq == q->seq && OPAL_EQUAL == opal_compare_proc(packet->from, q->peer);
-        const uint64_t took = now - q->asked_ns;
+        const uint64_t took = now - q->asked_ns, away = fsbml_away_ns(now, q->tolerated_ns);
         fsbml_arrival_t arrival = {.rail = r, .bytes = q->bytes, .predicted_ns = q->predicted_ns};
         if (mine) {
             q->seq = 0;

@@ -20,7 +20,8 @@ typedef struct fsbml_packet_t {
     uint32_t seq;                 /**< of the probe that it belongs to */
     uint32_t count;               /**< PRTT, REQUEST: messages in this probe; ASK: rank of who is asked, plus 1; LOOK: the rail */
     uint32_t bytes;               /**< PRTT, REQUEST: size of each, header included; TABLE, LOOK: of the record; ASK: its job */
-    uint32_t delay_ns;            /**< REQUEST: of computation between two messages; timed ANSWER: how long it had to wait, for its rail or for who was asked */
+    uint32_t delay_ns;            /**< REQUEST: of computation between two messages; timed ASK: what its answer may wait; timed
+                                   * ANSWER: what it waited, for its rail or for who was asked, if that was more */
 } fsbml_packet_t;
 enum { FSBML_PACKET_HEADER = 32 };
 /** First word on the wire: "FSB" and a version. A change of it goes with one of the hello's version (core/table.cpp), or

@@ -61,6 +61,9 @@ static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT; /* the rails do not go away w
 static bool open_now;
 static bool looks, looks_at_arrivals; /* a handle was made, maybe before the rails */
 static char *names;                   /* storage of the control variable */
+/* Sums never become less, as handles tell what was added: not when a connection goes whose times the kernel knew, nor when the
+ * rails go with MPI, and a tool stays. */
+static unsigned long long ended[N_VALUES][FSBML_MAX_RAILS], told[N_VALUES][FSBML_MAX_RAILS];
 
 static uint64_t seen(uint32_t r, value_t v)
 {
@@ -99,6 +102,19 @@ static uint64_t count(uint32_t r, value_t v)
     }
 }
 
+static bool is_sum(value_t v)
+{
+    return MCA_BASE_PVAR_CLASS_COUNTER == variable[v].class || MCA_BASE_PVAR_CLASS_AGGREGATE == variable[v].class;
+}
+
+/* `now`: 0 once the rail is gone. */
+static unsigned long long sum(uint32_t r, value_t v, uint64_t now)
+{
+    const unsigned long long all = ended[v][r] + now;
+    told[v][r] = told[v][r] < all ? all : told[v][r];
+    return told[v][r];
+}
+
 static double parameter(uint32_t r, value_t v)
 {
     const mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
@@ -128,7 +144,8 @@ static int get_value(const mca_base_pvar_t *pvar, void *value, void *object)
         if (MCA_BASE_VAR_TYPE_DOUBLE == variable[v].type) {
             ((double *) value)[r] = r < n ? parameter(r, v) : 0.0;
         } else {
-            ((unsigned long long *) value)[r] = r < n ? count(r, v) : 0;
+            const uint64_t now = r < n ? count(r, v) : 0;
+            ((unsigned long long *) value)[r] = is_sum(v) ? sum(r, v, now) : now;
         }
     }
     opal_mutex_unlock(&lock);
@@ -173,10 +190,10 @@ int fsbml_pvars_register(const mca_base_component_t *component)
 {
     for (int v = 0; v < N_VALUES; ++v) {
         const variable_t *p = &variable[v];
-        const bool sum = MCA_BASE_PVAR_CLASS_COUNTER == p->class || MCA_BASE_PVAR_CLASS_AGGREGATE == p->class;
+        const bool adds = is_sum((value_t) v);
         const int rc = mca_base_component_pvar_register(
             component, p->name, p->help, OPAL_INFO_LVL_4, p->class, p->type, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
-            MCA_BASE_PVAR_FLAG_CONTINUOUS | (sum ? 0 : MCA_BASE_PVAR_FLAG_READONLY), get_value, sum ? set_value : NULL, notify,
+            MCA_BASE_PVAR_FLAG_CONTINUOUS | (adds ? 0 : MCA_BASE_PVAR_FLAG_READONLY), get_value, adds ? set_value : NULL, notify,
             (void *) (uintptr_t) p);
         if (rc < 0) {
             return rc;
@@ -205,6 +222,11 @@ void fsbml_pvars_open(void)
 void fsbml_pvars_close(void)
 {
     opal_mutex_lock(&lock);
+    for (int v = 0; open_now && v < N_VALUES; ++v) {
+        for (uint32_t r = 0; is_sum((value_t) v) && r < mca_bml_fsbml.n_rails; ++r) {
+            ended[v][r] = sum(r, (value_t) v, count(r, (value_t) v));
+        }
+    }
     open_now = false;
     opal_mutex_unlock(&lock);
 }

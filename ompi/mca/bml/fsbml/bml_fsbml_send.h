@@ -71,8 +71,8 @@ void fsbml_far_look(mca_bml_fsbml_endpoint_t *ep);
 bool fsbml_far_asks(mca_bml_fsbml_endpoint_t *ep);
 /** The answer to a timed question has come. */
 void fsbml_far_answered(const fsbml_packet_t *packet);
-/** What an answer on this BTL has to wait, or the question had to, in ns; ep may be NULL. */
-uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl);
+/** What an answer on this BTL has to wait, or the question had to, in ns; 0: less than tolerated. ep may be NULL. */
+uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl, uint32_t tolerated);
 /** After the last message. */
 void fsbml_far_forget(mca_bml_fsbml_endpoint_t *ep);
 
@@ -150,8 +150,8 @@ void fsbml_away_watch(void);
 void fsbml_away_stop(void);
 /** Called with each look. */
 int fsbml_away_looked(void);
-/** In ns at `now`, when something has just come in; 0: it has looked all the time, or that is not known. */
-uint64_t fsbml_away_ns(uint64_t now);
+/** In ns at `now`, when something has just come in; 0: it was no longer than tolerated (0.1 ms always is), or is not known. */
+uint64_t fsbml_away_ns(uint64_t now, uint64_t tolerated);
 
 /* bml_fsbml_onesided.c: one-sided communication by active messages (Open MPI 5.0) */
 /** Offers the pseudo BTLs to osc/rdma. */
