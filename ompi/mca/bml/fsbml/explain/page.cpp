@@ -251,7 +251,7 @@ std::string report_page(const fsbml_job_t &job)
     s += section(
         alternatives_title(f),
         std::string("Time that messages were under way, by the model, in all ranks: as it was, and had "
-                    "each message taken one rail, or the rails in turn as Open MPI's rule has it.")
+                    "each message taken one rail, or the rails that Open MPI's rule takes.")
             + (some_only(f) ? " What only some ranks could have done has no bar." : ""),
         alternatives_plot(f, c));
     s += section(arrivals_title(f),
