@@ -47,6 +47,8 @@ same() { [ "$1" = "$2" ] && [ "${1% *}" -gt 0 ]; }
 # near CARRIED GIVEN: frames' headers and acknowledgements come on top, connections as well.
 near() { awk -v carried="$1" -v given="${2#* }" 'BEGIN { exit !(carried >= given && carried <= 1.15 * given + 100000) }'; }
 has() { grep -qE -- "$2" "$1"; }
+# The spawned job has one process, on the node of one of the others: what it did is another matter.
+each_has() { [ $# -eq 2 ] && has "$1" '2 ranks' && has "$2" '1 rank'; }
 # valid SCHEMA JSON: the document is as docs/SCHEMA.schema.json says.
 valid() {
     /usr/bin/python3 -c 'import json, sys, jsonschema
@@ -78,6 +80,8 @@ forms() {
     is "a page, in a folder of its own" has "$left/a/b/report.html" '</html>'
     job 2 witness --mca bml_fsbml_report /proc/none/report.txt
     is "a report that cannot be written does not end the job" has "$harness_stderr" 'report of the job cannot be written|ORTE_ERROR_LOG.*show_help'
+    job 2 spawn --mca bml_fsbml_report "$left/family.txt"
+    is "a job and one that it spawns have a report each" each_has "$left/family.txt" "$left"/family.spawned*.txt
     job 2 witness --mca bml_fsbml_trace /proc/none/
     is "a trace that cannot be written neither" has "$harness_stderr" 'trace of a process. decisions cannot be written|ORTE_ERROR_LOG.*show_help'
     job 2 witness --mca bml_fsbml_trace "$left/few" --mca bml_fsbml_trace_every 10

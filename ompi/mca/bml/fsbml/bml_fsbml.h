@@ -219,6 +219,8 @@ bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes);
 /* bml_fsbml_job.c: traces, and the report of the job */
 bool fsbml_job_is_reported(void);
 void fsbml_job_begin(void);
+/** At the end of MPI_Init: whether another job has spawned this one. */
+void fsbml_job_has_parent(void);
 /** This process' part in the measurement is over: what the interfaces send from now on is the job's. */
 void fsbml_job_measured(void);
 /** Writes the trace; gathers all processes' summaries at rank 0, or, where they cannot talk any more, has only its own, and

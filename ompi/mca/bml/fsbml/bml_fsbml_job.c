@@ -28,7 +28,7 @@
 enum { TAG = MCA_COLL_BASE_TAG_GATHER };
 
 static struct {
-    bool wanted, done, traced;
+    bool wanted, done, traced, spawned;
     uint64_t begin_ns, begin_day_ns; /* on the shim's clock, and as the time of the day */
     bool sent_known[FSBML_MAX_RAILS];
     uint64_t sent[FSBML_MAX_RAILS]; /* by the rail's interface, when the measurement was over */
@@ -49,6 +49,12 @@ void fsbml_job_begin(void)
     job.begin_ns = fsbml_now_ns();
     job.begin_day_ns = (uint64_t) day.tv_sec * 1000000000u + (uint64_t) day.tv_nsec;
     fsbml_job_measured();
+}
+
+/* The program may take leave of its parent later. */
+void fsbml_job_has_parent(void)
+{
+    job.spawned = NULL != ompi_mpi_comm_parent && &ompi_mpi_comm_null.comm != ompi_mpi_comm_parent;
 }
 
 void fsbml_job_measured(void)
@@ -223,9 +229,26 @@ static bool gather(fsbml_summary_t *s)
 
 /* ---------------------------------------------------------------- the report */
 
+/* A job that another one has spawned has its parameters, and MPI may begin a second time: neither replaces the report that is
+ * there. report.html then is report.spawned2.html, or report.life2.html. */
+static void report_path(char path[OPAL_PATH_MAX])
+{
+    const char *name = mca_bml_fsbml_params.report, *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
+    const bool again = mca_bml_fsbml.epoch > 1;
+    char tag[48] = "";
+    dot = NULL == dot || (NULL != slash && dot < slash) ? name + strlen(name) : dot;
+    if (job.spawned) {
+        snprintf(tag, sizeof(tag), ".spawned%u", (unsigned) (OMPI_PROC_MY_NAME->jobid & 0xffff));
+    }
+    if (again) {
+        snprintf(tag + strlen(tag), sizeof(tag) - strlen(tag), ".life%u", (unsigned) mca_bml_fsbml.epoch);
+    }
+    snprintf(path, OPAL_PATH_MAX, "%.*s%s%s", (int) (dot - name), name, 0 == strcmp(name, "-") ? "" : tag, dot);
+}
+
 static void write_report(const fsbml_summary_t *s)
 {
-    char version[32], ended[40], reason[FSBML_REASON_MAX] = "";
+    char version[32], ended[40], reason[FSBML_REASON_MAX] = "", path[OPAL_PATH_MAX];
     const time_t now = time(NULL);
     struct tm utc;
     snprintf(version, sizeof(version), "%d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
@@ -236,8 +259,9 @@ static void write_report(const fsbml_summary_t *s)
                              .openmpi = version,
                              .policy = fsbml_policy_name(mca_bml_fsbml_params.policy),
                              .ended = ended};
-    if (0 != fsbml_job_report_store(mca_bml_fsbml_params.report, &all, reason)) {
-        opal_show_help(FSBML_HELP, "report not written", true, mca_bml_fsbml_params.report, fsbml_node_name(), reason);
+    report_path(path);
+    if (0 != fsbml_job_report_store(path, &all, reason)) {
+        opal_show_help(FSBML_HELP, "report not written", true, path, fsbml_node_name(), reason);
     }
 }
 
