@@ -55,7 +55,7 @@ check_sanitized() {
 
 check_shim_threads() {
     # Open MPI's fences are no news to TSan: it takes the locks for what they are.
-    local prefix=$1 dir=$FSBML_BUILD/tsan-shim flags="-g -O1 -fsanitize=thread -Wno-tsan" log=$FSBML_BUILD/log/tsan-shim-make.log part
+    local prefix=$1 dir=$FSBML_BUILD/tsan-shim flags="-g1 -O1 -fsanitize=thread -Wno-tsan" log=$FSBML_BUILD/log/tsan-shim-make.log part
     need_build_tools
     prepare_build
     configure_in "$dir" "$(configure_key "$prefix" "$flags")" "configuring the shim with TSan" \

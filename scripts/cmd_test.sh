@@ -62,7 +62,7 @@ test_threads() {
     need_googletest
     mkdir -p "$dir"
     logged "$FSBML_BUILD/log/tsan-make.log" "compiling the core with TSan" \
-        "${CXX:-c++}" -std=c++17 -g -O1 -fsanitize=thread -I "$core" -o "$dir/threads_test" "$core"/*.cpp \
+        "${CXX:-c++}" -std=c++17 -g1 -O1 -fsanitize=thread -I "$core" -o "$dir/threads_test" "$core"/*.cpp \
         "$FSBML_TOP/tests/unit/threads_test.cpp" -lgtest_main -lgtest -pthread ||
         die "the core does not compile with TSan; the log is $FSBML_BUILD/log/tsan-make.log"
     # TSan of gcc 12 cannot place its shadow memory where the kernel randomises addresses much.
@@ -77,7 +77,7 @@ test_link() {
     mkdir -p "$dir"
     for part in direction shape control; do
         logged "$FSBML_BUILD/log/link-tests.log" "compiling the emulator's ${part}_test" \
-            "${CXX:-c++}" -std=c++17 -g -O1 -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=all -I "$FSBML_TOP/bench/link" \
+            "${CXX:-c++}" -std=c++17 -g1 -O1 -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=all -I "$FSBML_TOP/bench/link" \
             -o "$dir/${part}_test" "$FSBML_TOP/tests/link/${part}_test.cpp" "$FSBML_TOP"/bench/link/{direction,shape,tap,board,control}.cpp \
             -lfmt -lgtest_main -lgtest -pthread || die "the emulator's tests do not compile; the log is $FSBML_BUILD/log/link-tests.log"
         "$dir/${part}_test" | gtest_to_tap "${part}_test"
@@ -85,7 +85,7 @@ test_link() {
 }
 
 test_bench() {
-    local dir=$FSBML_BUILD/bench-tests log=$FSBML_BUILD/log/bench-tests.log flags="-g -fsanitize=address,undefined -fno-sanitize-recover=all"
+    local dir=$FSBML_BUILD/bench-tests log=$FSBML_BUILD/log/bench-tests.log flags="-g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
     need_googletest
     need_packages "the bench" make nlohmann-json3-dev libcli11-dev libfmt-dev gnuplot-nox
     mkdir -p "$dir"
