@@ -55,33 +55,44 @@ test_units() {
 
 test_sanitizers() { make_check "$FSBML_BUILD/sanitized" check_sanitized; }
 
+# compile_tests PROGRAM LIBRARIES FLAG... -- SOURCE...: a program of gtest's, by as many compilers at a time as there are processors.
+compile_tests() {
+    local program=$1 libraries=$2 flags=()
+    shift 2
+    while [ "$1" != -- ]; do
+        flags+=("$1")
+        shift
+    done
+    shift
+    rm -rf "$program.objects"
+    mkdir -p "$program.objects"
+    (cd "$program.objects" && printf '%s\0' "$@" | xargs -0 -n 1 -P "$(nproc)" "${CXX:-c++}" -std=c++17 -g1 -O1 "${flags[@]}" -c) || return 1
+    # shellcheck disable=SC2086 # several libraries
+    "${CXX:-c++}" "${flags[@]}" -o "$program" "$program.objects"/*.o $libraries -lgtest_main -lgtest -pthread
+}
+
 # The core as it is and one test program: quicker than a third configured build.
 test_threads() {
-    local dir=$FSBML_BUILD/tsan core=$FSBML_TOP/ompi/mca/bml/fsbml/core
+    local program=$FSBML_BUILD/tsan/threads_test core=$FSBML_TOP/ompi/mca/bml/fsbml/core
     need_build_tools
     need_googletest
-    mkdir -p "$dir"
     logged "$FSBML_BUILD/log/tsan-make.log" "compiling the core with TSan" \
-        "${CXX:-c++}" -std=c++17 -g1 -O1 -fsanitize=thread -I "$core" -o "$dir/threads_test" "$core"/*.cpp \
-        "$FSBML_TOP/tests/unit/threads_test.cpp" -lgtest_main -lgtest -pthread ||
+        compile_tests "$program" "" -fsanitize=thread -I "$core" -- "$core"/*.cpp "$FSBML_TOP/tests/unit/threads_test.cpp" ||
         die "the core does not compile with TSan; the log is $FSBML_BUILD/log/tsan-make.log"
     # TSan of gcc 12 cannot place its shadow memory where the kernel randomises addresses much.
-    TSAN_OPTIONS=halt_on_error=1 setarch "$(uname -m)" -R "$dir/threads_test" | gtest_to_tap threads_test
+    TSAN_OPTIONS=halt_on_error=1 setarch "$(uname -m)" -R "$program" | gtest_to_tap threads_test
     check_shim_threads "$(stock_openmpi "")"
 }
 
 test_link() {
-    local dir=$FSBML_BUILD/link-tests part
+    local program=$FSBML_BUILD/link-tests/link_test link=$FSBML_TOP/bench/link
     need_googletest
     need_packages "the link emulator" libcli11-dev libfmt-dev
-    mkdir -p "$dir"
-    for part in direction shape control; do
-        logged "$FSBML_BUILD/log/link-tests.log" "compiling the emulator's ${part}_test" \
-            "${CXX:-c++}" -std=c++17 -g1 -O1 -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=all -I "$FSBML_TOP/bench/link" \
-            -o "$dir/${part}_test" "$FSBML_TOP/tests/link/${part}_test.cpp" "$FSBML_TOP"/bench/link/{direction,shape,tap,board,control}.cpp \
-            -lfmt -lgtest_main -lgtest -pthread || die "the emulator's tests do not compile; the log is $FSBML_BUILD/log/link-tests.log"
-        "$dir/${part}_test" | gtest_to_tap "${part}_test"
-    done
+    logged "$FSBML_BUILD/log/link-tests.log" "compiling the emulator's tests" \
+        compile_tests "$program" -lfmt -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=all -I "$link" -- \
+        "$link"/{direction,shape,tap,board,control}.cpp "$FSBML_TOP"/tests/link/*_test.cpp ||
+        die "the emulator's tests do not compile; the log is $FSBML_BUILD/log/link-tests.log"
+    "$program" | gtest_to_tap link_test
 }
 
 test_bench() {
