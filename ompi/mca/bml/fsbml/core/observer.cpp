@@ -50,14 +50,24 @@ Observer::Observer(Scheduler &scheduler, const fsbml_observer_config_t &config)
     }
 }
 
+// Apart, so that those that are not kept save no registers for it.
+template <bool kTakeTurns>
+void Observer::charge_kept(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                           std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept
+{
+    const auto candidates = static_cast<std::uint32_t>(peer_and_candidates);
+    // Before the charge: what there is to choose from.
+    o.keep(rail, now_ns, bytes, candidates, static_cast<std::uint32_t>(peer_and_candidates >> 32), far);
+    o.after(rail, Scheduler::charge_telling<kTakeTurns>(o.scheduler_, rail, now_ns, bytes), candidates);
+}
+
 template <bool kTakeTurns, bool kKeeps>
 void Observer::charge_to(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
                          std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept
 {
     const auto candidates = static_cast<std::uint32_t>(peer_and_candidates);
     if (kKeeps && !likely(!o.is_kept())) {
-        // Before the charge: what there is to choose from.
-        o.keep(rail, now_ns, bytes, candidates, static_cast<std::uint32_t>(peer_and_candidates >> 32), far);
+        return charge_kept<kTakeTurns>(o, rail, now_ns, bytes, peer_and_candidates, far);
     }
     o.after(rail, Scheduler::charge_telling<kTakeTurns>(o.scheduler_, rail, now_ns, bytes), candidates);
 }

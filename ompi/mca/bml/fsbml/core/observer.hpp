@@ -67,6 +67,10 @@ private:
     template <bool kTakeTurns, bool kKeeps>
     static void charge_to(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
                           std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept;
+    template <bool kTakeTurns>
+    __attribute__((noinline)) static void charge_kept(Observer &o, std::size_t rail, std::uint64_t now_ns,
+                                                      std::size_t bytes, std::uint64_t peer_and_candidates,
+                                                      const fsbml_far_t *far) noexcept;
     static Charge charge_for(const Scheduler &s, const fsbml_observer_config_t &c) noexcept;
     bool is_kept() noexcept;
     void after(std::size_t rail, Ticks backlog, std::uint32_t candidates) noexcept;
