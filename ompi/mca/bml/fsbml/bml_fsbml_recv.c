@@ -90,7 +90,7 @@ int fsbml_recv_register_raw(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_
 typedef struct wrapper_t {
     _Atomic(mca_btl_base_completion_fn_t) fn;
     mca_btl_base_completion_fn_t stub;
-    bool onesided;
+    atomic_bool onesided; /* all threads that meet a function first at the same time write it, and the same */
 } wrapper_t;
 
 static void complete(mca_btl_base_completion_fn_t fn, mca_btl_base_descriptor_t *des, int status)
@@ -128,7 +128,7 @@ enum { N_WRAPPERS = sizeof(wrapper) / sizeof(wrapper[0]) };
     {                                                                                                                  \
         (void) btl;                                                                                                    \
         mca_btl_base_completion_fn_t fn = atomic_load_explicit(&wrapper[i].fn, memory_order_relaxed);                  \
-        if (OPAL_UNLIKELY(wrapper[i].onesided)) {                                                                      \
+        if (OPAL_UNLIKELY(atomic_load_explicit(&wrapper[i].onesided, memory_order_relaxed))) {                         \
             complete_onesided(fn, endpoint, des, status);                                                              \
         } else {                                                                                                       \
             complete(fn, des, status);                                                                                 \
@@ -164,7 +164,8 @@ mca_btl_base_completion_fn_t fsbml_completion_wrap(mca_btl_base_tag_t tag, mca_b
     if (NULL == w) {
         return fn; /* more functions than any PML has: the real BTL's name is all that shows */
     }
-    w->onesided = fsbml_onesided_is_tag(tag); /* nobody else has these functions */
+    /* Nobody else has the functions of these tags. */
+    atomic_store_explicit(&w->onesided, fsbml_onesided_is_tag(tag), memory_order_relaxed);
     atomic_store_explicit(&last_of_tag[tag], w, memory_order_release);
     return w->stub;
 }
