@@ -88,13 +88,19 @@ static void who_is_asked_says_that_it_was_away(void)
 {
     up();
     look_for(200000);
-    CHECK(0 == fsbml_away_ns(virtual_ns, 0) && 0 == fsbml_far_late_ns(ep, &fake[0].super, 0));
+    fsbml_packet_t question = {.type = FSBML_PACKET_ASK, .flags = FSBML_PACKET_TIMED | FSBML_PACKET_AT_ONCE};
+    CHECK(0 == fsbml_away_ns(virtual_ns, 0) && 0 == fsbml_far_late_ns(ep, &fake[0].super, &question));
     virtual_ns += 3000000;
     opal_progress(); /* its first look takes what came in */
-    CHECK(fsbml_far_late_ns(ep, &fake[0].super, 2000000) >= 3000000);
-    CHECK(0 == fsbml_far_late_ns(ep, &fake[0].super, 5000000)); /* nothing beside what was predicted */
+    question.delay_ns = 2000000;
+    CHECK(fsbml_far_late_ns(ep, &fake[0].super, &question) >= 3000000);
+    question.delay_ns = 5000000; /* it was away for nothing beside what was predicted */
+    CHECK(0 == fsbml_far_late_ns(ep, &fake[0].super, &question));
+    question = (fsbml_packet_t){.type = FSBML_PACKET_ASK, .flags = FSBML_PACKET_TIMED}; /* only the rails are of interest */
+    CHECK(0 == fsbml_far_late_ns(ep, &fake[0].super, &question));
     look_for(10000);
-    CHECK(0 == fsbml_far_late_ns(ep, &fake[0].super, 0));
+    question.flags |= FSBML_PACKET_AT_ONCE;
+    CHECK(0 == fsbml_far_late_ns(ep, &fake[0].super, &question));
     down();
     CHECK(0 == fsbml_away_ns(virtual_ns + 1000000000, 0));
 }

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <memory>
@@ -18,6 +19,7 @@ namespace
 
 constexpr std::uint64_t kTick = 200000; // between two looks
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
+constexpr int kMost = 3 * 4 + 48; // questions a rail, if none was answered in vain
 
 struct Destroy {
     void operator()(fsbml_distance_t *d) const noexcept { fsbml_distance_destroy(d); }
@@ -167,7 +169,7 @@ TEST(Distance, DisturbancesAreNone)
         never.run([&](auto rail, auto) { return 100000U + (1 == rail ? 200000U : 0) + 1000000U * turn++; }),
         0U);
     EXPECT_TRUE(never.over);
-    EXPECT_EQ(never.asked, 4 * 8);
+    EXPECT_EQ(never.asked, 2 * kMost);
 }
 
 // One rail is slow for a while, as beside another job's traffic: the next round does not find that again.
@@ -180,10 +182,10 @@ TEST(Distance, APassingDifferenceIsNone)
     // Nor one that changes from round to round.
     World changing(2);
     EXPECT_EQ(changing.run([&](auto rail, auto) {
-        return 100000U + (1 == rail ? 200000U << (changing.asked - 1) / 8 : 0);
+        return 100000U + (1 == rail ? 200000U << std::min(3, (changing.asked - 1) / 8) : 0);
     }),
               0U);
-    EXPECT_EQ(changing.asked, 32);
+    EXPECT_EQ(changing.asked, 2 * kMost);
 }
 
 // A peer that computes: it looks at its network every 10 ms or so, and answers all rails alike late.
@@ -196,7 +198,7 @@ TEST(Distance, APeerThatComputes)
         World w(2);
         (void) w.run([&](auto, auto) { return 5000000U + random() % 10000000U; });
         EXPECT_TRUE(w.over);
-        EXPECT_LE(w.asked, 32);
+        EXPECT_LE(w.asked, 2 * kMost);
         corrected += w.extra[0] > 0.0 || w.extra[1] > 0.0 ? 1 : 0;
     }
     EXPECT_LE(corrected, 2) << "seed " << seed;
@@ -264,15 +266,15 @@ TEST(Distance, OnlyTheAwaitedAnswerCounts)
     World w(2);
     std::uint32_t rail = 9;
     ASSERT_EQ(fsbml_distance_next(w.d.get(), w.now, 3, 3, 77, &rail), 1);
-    EXPECT_EQ(rail, 0U);
+    const std::uint32_t first = rail;
     EXPECT_EQ(fsbml_distance_next(w.d.get(), w.now + 1000, 3, 3, 78, &rail), 0) << "one at a time";
     fsbml_distance_answered(w.d.get(), 78, w.now + 1000, true);
     fsbml_distance_answered(w.d.get(), 0, w.now + 1000, true);
     EXPECT_EQ(fsbml_distance_next(w.d.get(), w.now + 1000, 3, 3, 79, &rail), 0);
     fsbml_distance_answered(w.d.get(), 77, w.now + 100000, true);
     ASSERT_EQ(fsbml_distance_next(w.d.get(), w.now + 200000, 3, 3, 80, &rail), 1);
-    EXPECT_EQ(rail, 1U);
-    fsbml_distance_answered(w.d.get(), 77, w.now + 201000, true); // again: no answer on rail 1
+    EXPECT_EQ(rail, 1U - first);
+    fsbml_distance_answered(w.d.get(), 77, w.now + 201000, true); // again: no answer on the other rail
     EXPECT_EQ(fsbml_distance_next(w.d.get(), w.now + 202000, 3, 3, 81, &rail), 0);
 }
 
@@ -284,7 +286,7 @@ TEST(Distance, WhoAsksComputes)
     w.look_every = 20000000;
     EXPECT_EQ(w.run([](auto rail, auto) { return 1 == rail ? 39000000U : 22000000U; }), 0U);
     EXPECT_TRUE(w.over);
-    EXPECT_EQ(w.asked, 4 * 16);
+    EXPECT_EQ(w.asked, 2 * (3 * 16 + 48));
     World sometimes(2);
     EXPECT_EQ(sometimes.run([&](auto rail, auto) {
         sometimes.look_every = 0 == sometimes.asked % 3 ? 50000000 : kTick;
@@ -292,7 +294,7 @@ TEST(Distance, WhoAsksComputes)
     }),
               2U);
     EXPECT_DOUBLE_EQ(sometimes.extra[1], 120e3);
-    EXPECT_LE(sometimes.asked, 64);
+    EXPECT_LE(sometimes.asked, 2 * (3 * 16 + 48));
 }
 
 // A rail is not asked while it has something else to do, and what waited at the peer is no answer.
@@ -307,7 +309,7 @@ TEST(Distance, BusyRailsAreLeftInPeace)
     busy.peer_idle = false;
     EXPECT_EQ(busy.run([](auto rail, auto) { return 0 == rail ? 100000U : 500000U; }), 0U);
     EXPECT_TRUE(busy.over);
-    EXPECT_EQ(busy.asked, 32);
+    EXPECT_EQ(busy.asked, 2 * kMost);
 }
 
 // A rail that goes is out of it; with one rail there is nothing to tell.

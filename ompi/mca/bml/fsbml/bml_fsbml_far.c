@@ -145,8 +145,9 @@ void fsbml_far_answered(const fsbml_packet_t *packet)
     }
 }
 
-uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl, uint32_t tolerated)
+uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl, const fsbml_packet_t *question)
 {
+    const uint32_t tolerated = question->delay_ns;
     const uint64_t now = fsbml_now_ns();
     uint64_t busy = 0;
     for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
@@ -154,7 +155,9 @@ uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_modu
             busy = fsbml_sched_backlog(mca_bml_fsbml.sched, ep->path[i].rail, now);
         }
     }
-    const uint64_t late = fsbml_away_ns(now, tolerated) + (busy > tolerated ? busy : 0);
+    /* How far a peer is can be told from late answers, too (core/turns): only its rail's backlog is no matter of chance. */
+    const uint64_t away = 0 != (question->flags & FSBML_PACKET_AT_ONCE) ? fsbml_away_ns(now, tolerated) : 0;
+    const uint64_t late = away + (busy > tolerated ? busy : 0);
     return late < UINT32_MAX ? (uint32_t) late : UINT32_MAX;
 }
 

@@ -82,7 +82,7 @@ static void ask_behind(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
     if (0 != seq) {
         const fsbml_packet_t question
             = {.type = FSBML_PACKET_ASK,
-               .flags = FSBML_PACKET_TIMED,
+               .flags = FSBML_PACKET_TIMED | FSBML_PACKET_AT_ONCE,
                .from = *OMPI_PROC_MY_NAME,
                .seq = seq,
                .delay_ns = predicted / TOLERATED < UINT32_MAX ? (uint32_t) (predicted / TOLERATED) : UINT32_MAX};

@@ -43,6 +43,7 @@ enum {
     FSBML_PACKET_BRIEF = 1,  /**< flag of PRTT: the answer is to be as small as can be */
     FSBML_PACKET_TIMED = 2,  /**< flag of ASK, and of its ANSWER: for how far the peer is, not whether it is there */
     FSBML_PACKET_ASTRAY = 4, /**< flag of ANSWER: the question was for somebody else */
+    FSBML_PACKET_AT_ONCE = 16, /**< flag of timed ASK: what waited for who was asked, not for its rail, is no answer either */
     FSBML_PACKET_GIVEN_UP = 8, /**< flag of LOOK: the path worked, was measured, and is not used any more from here */
 };
 

@@ -212,7 +212,7 @@ void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
                                    .seq = packet->seq,
                                    .count = packet->count,
                                    .bytes = packet->bytes,
-                                   .delay_ns = timed ? fsbml_far_late_ns(ep, btl, packet->delay_ns) : 0};
+                                   .delay_ns = timed ? fsbml_far_late_ns(ep, btl, packet) : 0};
     (void) fsbml_packet_send(entry, &answer, NULL, 0, 0); /* not sent: not proved */
     for (uint32_t i = 0; NULL != ep && i < ep->n_paths && mine; ++i) {
         if (ep->path[i].super.btl == btl) {

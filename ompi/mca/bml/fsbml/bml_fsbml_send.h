@@ -71,8 +71,9 @@ void fsbml_far_look(mca_bml_fsbml_endpoint_t *ep);
 bool fsbml_far_asks(mca_bml_fsbml_endpoint_t *ep);
 /** The answer to a timed question has come. */
 void fsbml_far_answered(const fsbml_packet_t *packet);
-/** What an answer on this BTL has to wait, or the question had to, in ns; 0: less than tolerated. ep may be NULL. */
-uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl, uint32_t tolerated);
+/** What the answer to a timed question on this BTL has to wait, or the question had to, in ns; 0: no more than the question
+ * tolerates. ep may be NULL. */
+uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl, const fsbml_packet_t *question);
 /** After the last message. */
 void fsbml_far_forget(mca_bml_fsbml_endpoint_t *ep);
 

@@ -56,6 +56,7 @@ fsbml_core_sources = \
 	core/table_api.cpp \
 	core/table_file.hpp core/table_file.cpp \
 	core/together.hpp core/together.cpp \
+	core/turns.hpp core/turns.cpp \
 	core/vft_charge.hpp \
 	core/vft_scheduler.hpp core/vft_scheduler.cpp \
 	core/wire.hpp

@@ -5,7 +5,7 @@
 #include "distance.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 namespace fsbml
 {
@@ -23,8 +23,9 @@ constexpr std::size_t kLateRounds = 3;
 
 // Who has not looked for so long does not know when an answer came.
 constexpr std::uint64_t kAwayNs = 1000000;
-// So many such questions, by those that are wanted on a rail, end a round.
-constexpr std::uint32_t kUnnoticed = 4;
+// So many turns, by those that are wanted, end a round in which that was so, and the last one in any case.
+constexpr std::size_t kMoreTurns = 4;
+constexpr std::size_t kLastTurns = 12;
 
 // Two of a kind: as close as this share of the lesser, or kCloseNs.
 constexpr double kClose = 0.2;
@@ -33,8 +34,6 @@ constexpr double kCloseNs = 20e3;
 // A difference: both, by the one way on the farther of two rails.
 constexpr double kClear = 0.25;
 constexpr double kClearNs = 10e3;
-// All rounds agree in a difference if they, and the answers in each, are within this share of it.
-constexpr double kAgree = 0.25;
 
 bool close(double time_ns, double least_ns, double share) noexcept
 {
@@ -43,8 +42,8 @@ bool close(double time_ns, double least_ns, double share) noexcept
 
 } // namespace
 
-Distance::Distance(std::uint32_t rails, const fsbml_distance_rail_t *known, std::uint32_t tries) noexcept
-    : rails_(rails), tries_(tries)
+Distance::Distance(std::uint32_t rails, const fsbml_distance_rail_t *known, std::uint32_t tries)
+    : rails_(rails), tries_(tries), turns_(((kRounds - 1) * kMoreTurns + kLastTurns) * tries)
 {
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         if (has(i)) {
@@ -64,27 +63,48 @@ void Distance::drop_all_but(std::uint32_t live) noexcept
     over_ = over_ || 0 == (rails_ & (rails_ - 1));
 }
 
-bool Distance::took_no_notice(std::uint64_t now_ns) noexcept
+void Distance::looks(std::uint64_t now_ns) noexcept
 {
-    if (0 == seq_ || now_ns < looked_ns_ + kAwayNs) {
-        return false;
+    unseen_ = unseen_ || (0 != seq_ && now_ns >= looked_ns_ + kAwayNs);
+}
+
+// splitmix64
+std::uint64_t Distance::random() noexcept
+{
+    std::uint64_t z = random_ += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+void Distance::begin_turn() noexcept
+{
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        order_[i] = static_cast<std::uint8_t>(i);
+        std::swap(order_[i], order_[random() % (i + 1)]);
     }
-    seq_ = 0;
-    since_ns_ = now_ns;
-    --rail_[on_].asked;
-    ++unnoticed_;
-    return true;
+    turns_.begin(rounds_);
+    ++turn_;
+    next_ = 0;
+}
+
+bool Distance::round_is_over() const noexcept
+{
+    const bool last = kRounds == rounds_ + 1;
+    bool all = !last;
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        all = all && (!has(i) || rail_[i].asked >= tries_);
+    }
+    return all || turn_ == (last ? kLastTurns : kMoreTurns) * tries_;
 }
 
 bool Distance::next(std::uint64_t now_ns, std::uint32_t live, std::uint32_t idle, std::uint32_t seq,
                     std::uint32_t &rail) noexcept
 {
     drop_all_but(live);
-    const bool away = took_no_notice(now_ns);
+    looks(now_ns);
+    before_ns_ = looked_ns_;
     looked_ns_ = now_ns;
-    if (away && unnoticed_ == kUnnoticed * tries_) {
-        end_round(now_ns);
-    }
     if (over_ || now_ns < from_ns_) {
         return false;
     }
@@ -94,45 +114,56 @@ bool Distance::next(std::uint64_t now_ns, std::uint32_t live, std::uint32_t idle
         }
         return false;
     }
-    // In turn: what disturbs for a while disturbs all rails.
-    std::size_t least = FSBML_MAX_RAILS;
-    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
-        if (has(i) && (FSBML_MAX_RAILS == least || rail_[i].asked < rail_[least].asked)) {
-            least = i;
+    while (next_ < FSBML_MAX_RAILS && !has(order_[next_])) {
+        ++next_;
+    }
+    if (FSBML_MAX_RAILS == next_) {
+        if (round_is_over()) {
+            end_round(now_ns);
+            return false;
+        }
+        begin_turn();
+        while (!has(order_[next_])) {
+            ++next_;
         }
     }
-    if (rail_[least].asked == tries_) {
-        end_round(now_ns);
-        return false;
-    }
-    if (0 == (idle >> least & 1)) {
+    if (0 == (idle >> order_[next_] & 1)) {
         since_ns_ = 0 == since_ns_ ? now_ns : since_ns_;
         if (now_ns - since_ns_ >= kPatienceNs) {
             end_round(now_ns);
         }
         return false;
     }
-    rail = static_cast<std::uint32_t>(least);
-    ++rail_[least].asked;
-    on_ = least;
+    on_ = order_[next_++];
+    rail = static_cast<std::uint32_t>(on_);
     seq_ = seq;
     since_ns_ = now_ns;
+    unseen_ = false;
     return true;
 }
 
 void Distance::answered(std::uint32_t seq, std::uint64_t now_ns, bool idle) noexcept
 {
-    if (0 == seq || seq != seq_ || took_no_notice(now_ns)) {
+    if (0 == seq || seq != seq_) {
         return; // late, or a second time
     }
+    looks(now_ns);
     const auto round_trip = static_cast<double>(std::max(now_ns, since_ns_ + 1) - since_ns_);
-    double &least = rail_[on_].least[rounds_];
-    double &second = rail_[on_].second[rounds_];
+    const auto not_within = static_cast<double>(std::max(before_ns_, since_ns_) - since_ns_);
     seq_ = 0;
-    since_ns_ = now_ns;
+    // In which phase of whatever the peer does the next question comes is a matter of chance.
+    from_ns_ = now_ns + random() % static_cast<std::uint64_t>(round_trip);
+    since_ns_ = from_ns_;
+    rail_[on_].asked += unseen_ ? 0 : 1;
     if (!idle) {
         return; // it waited for other messages
     }
+    turns_.add(on_, {not_within, round_trip});
+    if (unseen_) {
+        return;
+    }
+    double &least = rail_[on_].least[rounds_];
+    double &second = rail_[on_].second[rounds_];
     if (0.0 == least || round_trip < least) {
         second = least;
         least = round_trip;
@@ -222,37 +253,15 @@ std::uint32_t Distance::differences(const PerRail &round_trip_ns) noexcept
     return farther;
 }
 
-// What the two least answers of a round differ by, more than anything if there are none.
-double Distance::scatter(const Rail &rail, std::size_t round) noexcept
+std::uint32_t Distance::from_turns() noexcept
 {
-    return rail.second[round] > 0.0 ? rail.second[round] - rail.least[round]
-                                    : std::numeric_limits<double>::infinity();
-}
-
-std::uint32_t Distance::agreed() noexcept
-{
-    PerRail least{};
-    if (!leasts(least)) {
-        return 0;
-    }
-    const Rail &near = rail_[nearest(least)];
-    const double of_nearest = least[nearest(least)];
-    std::uint32_t farther = 0;
-    extra_.fill(0.0);
+    PerRail way{};
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
-        std::array<double, kRounds> extra{}; // by rounds
-        bool all = has(i);
-        for (std::size_t k = 0; all && k < kRounds; ++k) {
-            const double apart = kAgree * (rail_[i].least[k] - near.least[k]);
-            all = scatter(rail_[i], k) <= apart && scatter(near, k) <= apart;
-            extra[k] = (rail_[i].least[k] - near.least[k]) / 2.0 - (rail_[i].way_ns - near.way_ns);
-        }
-        std::sort(extra.begin(), extra.end());
-        const double middle = (extra[kRounds / 2 - 1] + extra[kRounds / 2]) / 2.0;
-        if (all && extra.back() - extra.front() <= kAgree * middle && clear(middle, least[i], of_nearest)) {
-            extra_[i] = middle;
-            farther |= UINT32_C(1) << i;
-        }
+        way[i] = rail_[i].way_ns;
+    }
+    std::uint32_t farther = turns_.farther(rails_, way, extra_);
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        farther &= ~(clear(extra_[i], 2.0 * way[i], 0.0) ? 0 : UINT32_C(1) << i);
     }
     return farther;
 }
@@ -270,7 +279,7 @@ void Distance::end_round(std::uint64_t now_ns) noexcept
         farther_ = over_ ? farther : 0;
     }
     if (!over_ && kRounds == rounds_ + 1) {
-        farther_ = agreed();
+        farther_ = from_turns();
         over_ = true;
     }
     if (!over_) {
@@ -278,7 +287,8 @@ void Distance::end_round(std::uint64_t now_ns) noexcept
     }
     seq_ = 0;
     since_ns_ = 0;
-    unnoticed_ = 0;
+    turn_ = 0;
+    next_ = FSBML_MAX_RAILS;
     for (Rail &r : rail_) {
         r.asked = 0;
     }

@@ -5,17 +5,21 @@
 // How much farther a peer is on each rail than the table says, which one pair of nodes has measured: L may
 // differ by a switch. Told from questions of a few bytes, when the peer is first used.
 //
-// A round has a few questions a rail, one on its way at a time, so that they do not wait for each other.
-// What disturbs an answer only adds to its time. So the least counts, and it is believed if a second one
-// has come close to it. A peer that computes answers late, on all rails alike: then it is asked again later.
-// Who asks computes, too: what came while nobody here looked is asked again at once, a few times.
+// A round has a few turns, in which each rail is asked; one question is on its way at a time, so that they do
+// not wait for each other. What disturbs an answer only adds to its time. So the least counts, and it is
+// believed if a second one has come close to it. A peer that computes answers late, on all rails alike: then
+// it is asked again later. Who asks computes, too: for what came while nobody here looked there is another
+// turn, a few times.
 // Only what the rails differ by can change a choice, and only a clear difference that a second round has
 // found again is told: where all peers are alike, one round says so, and nothing changes. If all rails are
 // late alike, it takes three: a peer that gets its processor every few milliseconds seems as far on each.
+// Where no two answers are alike, all of them together may still tell which rail they come late on
+// (turns.hpp).
 #ifndef FSBML_DISTANCE_HPP
 #define FSBML_DISTANCE_HPP
 
 #include "fsbml_core.h"
+#include "turns.hpp"
 
 #include <array>
 #include <cstddef>
@@ -28,7 +32,7 @@ class Distance
 {
 public:
     // `rails` (bits) lead to the peer, `known` has what the model says of them.
-    Distance(std::uint32_t rails, const fsbml_distance_rail_t *known, std::uint32_t tries) noexcept;
+    Distance(std::uint32_t rails, const fsbml_distance_rail_t *known, std::uint32_t tries);
 
     // See fsbml_distance_next(), _answered(), _result().
     bool next(std::uint64_t now_ns, std::uint32_t live, std::uint32_t idle, std::uint32_t seq,
@@ -45,15 +49,18 @@ private:
     struct Rail {
         double way_ns = 0.0; // of a question, by the model
         double L_ns = 0.0;
-        std::uint32_t asked = 0;             // in this round
+        std::uint32_t asked = 0;             // in this round, with nobody away until the answer
         std::array<double, kRounds> least{}; // round trips in ns by rounds, 0: none
         std::array<double, kRounds> second{};
     };
 
     void drop_all_but(std::uint32_t live) noexcept;
+    void begin_turn() noexcept;
+    bool round_is_over() const noexcept;
     void end_round(std::uint64_t now_ns) noexcept;
-    // Nobody has looked for a while until now: the question on its way tells nothing.
-    bool took_no_notice(std::uint64_t now_ns) noexcept;
+    // Nobody here has looked for a while: when the answer came is not known.
+    void looks(std::uint64_t now_ns) noexcept;
+    std::uint64_t random() noexcept;
     // The least round trips of all rounds; false: one rail has none.
     bool leasts(PerRail &least_ns) const noexcept;
     // Each is nearly so at least twice, and, if wanted, in two rounds.
@@ -67,9 +74,8 @@ private:
     // Sets extra_ to what is clear of the rails' differences, 0 where there is none. Returns the rails that
     // have one.
     std::uint32_t differences(const PerRail &round_trip_ns) noexcept;
-    // At the end, if no answers were close to the least: the same, where the leasts of all rounds agree.
-    std::uint32_t agreed() noexcept;
-    static double scatter(const Rail &rail, std::size_t round) noexcept;
+    // At the end, if no answers were close to the least: the same, from all of them.
+    std::uint32_t from_turns() noexcept;
     bool has(std::size_t rail) const noexcept { return 0 != (rails_ >> rail & 1); }
 
     std::uint32_t rails_;
@@ -82,8 +88,16 @@ private:
     std::uint64_t since_ns_ = 0; // when the last question went out, or could have, if the rail had been idle
     std::uint32_t seq_ = 0;      // of the question on its way, 0: there is none
     std::size_t on_ = 0;         // its rail
+    bool unseen_ = false;        // nobody looked for a while since then
+    // The last look may be part of the one that finds the answer: the one before was before it.
     std::uint64_t looked_ns_ = 0;
-    std::uint32_t unnoticed_ = 0; // questions of this round that tell nothing
+    std::uint64_t before_ns_ = 0;
+
+    Turns turns_;
+    std::size_t turn_ = 0; // of this round
+    std::array<std::uint8_t, FSBML_MAX_RAILS> order_{};
+    std::size_t next_ = FSBML_MAX_RAILS; // in the turn's order
+    std::uint64_t random_ = 0;
 
     PerRail extra_{};
     std::uint32_t farther_ = 0; // once it is over: the rails whose extra_ is sure

@@ -23,7 +23,7 @@ struct fsbml_ledger_t final {
 };
 
 struct fsbml_distance_t final {
-    fsbml_distance_t(std::uint32_t rails, const fsbml_distance_rail_t *known, std::uint32_t tries) noexcept
+    fsbml_distance_t(std::uint32_t rails, const fsbml_distance_rail_t *known, std::uint32_t tries)
         : impl(rails, known, tries)
     {
     }
