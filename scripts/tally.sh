@@ -9,17 +9,37 @@
 tally_passed=0
 tally_failed=0
 tally_lines=()
+tally_failures=""
 
 tally_begin() {
     tally_passed=0
     tally_failed=0
     tally_lines=()
+    tally_failures=""
     mkdir -p "$FSBML_BUILD/log"
 }
 
 # tally_count LOG: prints how many tests passed and failed.
 tally_count() {
     awk '/^ok( |$)/ { passed++ } /^not ok( |$)/ { failed++ } END { printf "%d %d\n", passed, failed }' "$1"
+}
+
+# tally_what_failed NAME LOG: each failed test once more, with the first of the comments behind it (TAP), or with the last of
+# those before it (GoogleTest). A run has thousands of lines, and this is what whoever started it looks for.
+tally_what_failed() {
+    awk -v name="$1" -v most=12 '
+        function tell(    i) {
+            if (test == "") return
+            printf "failed: %s: %s\n", name, test
+            if (behind == 0) for (i = (before > most ? before - most : 0) + 1; i <= before; ++i) print "    " earlier[i]
+            for (i = 1; i <= behind && i <= most; ++i) print "    " later[i]
+            test = ""
+        }
+        /^not ok/ { tell(); before = comments; for (i = 1; i <= before; ++i) earlier[i] = comment[i]
+                    test = $0; sub(/^not ok [0-9]* *-? */, "", test); behind = comments = 0; next }
+        /^ok/ { tell(); comments = 0; next }
+        /^#/ { if (test != "") later[++behind] = $0; comment[++comments] = $0 }
+        END { tell() }' "$2"
 }
 
 # tally_section NAME ABOUT COMMAND...
@@ -37,20 +57,22 @@ tally_section() {
     set -e
     read -r passed failed < <(tally_count "$log")
     if [ "$failed" -eq 0 ] && [ "$status" -ne 0 ]; then
-        printf 'not ok - section %s ended with status %d\n' "$name" "$status"
+        printf 'not ok - section %s ended with status %d\n' "$name" "$status" | tee -a "$log"
         failed=1
     elif [ $((passed + failed)) -eq 0 ]; then
-        printf 'not ok - section %s reported no test\n' "$name"
+        printf 'not ok - section %s reported no test\n' "$name" | tee -a "$log"
         failed=1
     fi
+    [ "$failed" -eq 0 ] || tally_failures+=$(tally_what_failed "$name" "$log")$'\n'
     tally_passed=$((tally_passed + passed))
     tally_failed=$((tally_failed + failed))
     tally_lines+=("$(printf '%-14s %4d passed, %d failed (%d s)' "$name" "$passed" "$failed" $((SECONDS - start)))")
     printf '== %s\n\n' "${tally_lines[-1]}"
 }
 
-# tally_end: the overview and the summary; returns 1 if anything failed.
+# tally_end: what failed, the overview and the summary; returns 1 if anything failed.
 tally_end() {
+    [ -z "$tally_failures" ] || printf '%s\n' "$tally_failures"
     printf '%s\n' "${tally_lines[@]}"
     printf '%d passed, %d failed\n' "$tally_passed" "$tally_failed"
     [ "$tally_failed" -eq 0 ]

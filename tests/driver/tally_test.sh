@@ -41,6 +41,18 @@ summary() {
     printf '%s: %d\n' "$(tail -n 1 "$FSBML_BUILD/end")" "$status"
 }
 
+# told SECTION: what the end says of its failures, in a line.
+told() {
+    summary "$@" >/dev/null 2>&1
+    grep -vE '^(#|$)|passed, ' "$FSBML_BUILD/end" | tr '\n' ';'
+}
+why() { printf 'ok 1 - this\n# noise\nok 2 - those\nnot ok 3 - that, too\n# the reason\n# and more\nok 4 - others\n# noise\n'; }
+before() { printf '# noise\nok - prog: A.a\n# x.cpp:1: Failure\nnot ok - prog: A.b\nok - prog: A.c\n'; }
+much() {
+    printf 'not ok 1 - much\n'
+    seq -f '# line %g' 100
+}
+
 gtest() { printf '%s\n' "$@" | gtest_to_tap prog | tr '\n' ';'; }
 
 ok "two tests pass" equal "$(summary good)" "2 passed, 0 failed: 0"
@@ -50,6 +62,12 @@ ok "a section that is killed has failed" equal "$(summary killed 2>/dev/null)" "
 ok "a section that dies has failed" equal "$(summary dying)" "1 passed, 1 failed: 1"
 ok "a section without a test has failed" equal "$(summary silent)" "0 passed, 1 failed: 1"
 ok "a failed line counts although the status is 0" equal "$(summary liar good)" "2 passed, 1 failed: 1"
+
+ok "the end says what failed, and why" equal "$(told why good)" "failed: why: that, too;    # the reason;    # and more;"
+ok "with the reason before it, too" equal "$(told before)" "failed: before: prog: A.b;    # x.cpp:1: Failure;"
+ok "with a dozen lines of it at most" equal "$(told much | tr ';' '\n' | grep -c line)" 12
+ok "and of a section that broke off" equal "$(told broken)" "failed: broken: section broken ended with status 1;"
+ok "but nothing where nothing failed" equal "$(told good)" ""
 
 ok "GoogleTest: passed" equal "$(gtest '[ RUN      ] A.b' '[       OK ] A.b (0 ms)' '[  PASSED  ] 1 test.')" "ok - prog: A.b;"
 ok "GoogleTest: failed, named once more at the end" equal \
