@@ -43,7 +43,7 @@ Observer::Observer(Scheduler &scheduler, const fsbml_observer_config_t &config)
 {
     // The first decision is kept: a short job, too, leaves a trace.
     for (Stripe &s : stripes_) {
-        s.next_kept = kNever == every_ ? 0 : 1;
+        s.until_kept = 1;
     }
     for (std::size_t i = 0; i < n_rails_; ++i) {
         messages_before_[i] = scheduler.counters(i).messages;
@@ -72,7 +72,7 @@ void Observer::charge_to(Observer &o, std::size_t rail, std::uint64_t now_ns, st
     o.after(rail, Scheduler::charge_telling<kTakeTurns>(o.scheduler_, rail, now_ns, bytes), candidates);
 }
 
-// Counts the decision.
+// Counts down: one word is read and written.
 inline bool Observer::is_kept() noexcept
 {
     const unsigned mine = detail::own_stripe;
@@ -80,12 +80,10 @@ inline bool Observer::is_kept() noexcept
         return is_turn_of_shared();
     }
     Stripe &s = stripes_[mine];
-    const std::uint64_t nth = s.decisions.load(std::memory_order_relaxed) + 1;
-    s.decisions.store(nth, std::memory_order_relaxed);
-    if (likely(nth != s.next_kept)) {
+    if (likely(0 != --s.until_kept)) {
         return false;
     }
-    s.next_kept = nth + every_;
+    s.until_kept = every_;
     return true;
 }
 
@@ -94,8 +92,7 @@ bool Observer::is_turn_of_shared() noexcept
     if (detail::stripe() < kOwnStripes) { // a new thread, which has one of its own from now on
         return is_kept();
     }
-    const std::uint64_t before = stripes_[kOwnStripes].decisions.fetch_add(1, std::memory_order_relaxed);
-    return kNever != every_ && 0 == before % every_;
+    return 0 == of_shared_.fetch_add(1, std::memory_order_relaxed) % every_;
 }
 
 // Which rail got it the scheduler's counters tell, as long as all rails were candidates.

@@ -44,9 +44,8 @@ private:
         Counter passed{0};         // another one got it
     };
     struct alignas(64) Stripe {
-        Counter decisions{0};        // where some are kept
-        std::uint64_t next_kept = 0; // the number of the owner's next decision to be kept
-        Counter of_some{0};          // decisions where not all rails were candidates
+        std::uint64_t until_kept = 0; // the owner's decisions until the next that is kept, that one included
+        Counter of_some{0};           // decisions where not all rails were candidates
         Cell cell[FSBML_MAX_RAILS];
     };
     // A decision in the ring, and apart from it its candidates' times.
@@ -99,6 +98,7 @@ private:
     std::vector<Times> times_; // n_rails_ for each in the ring
     Arrivals arrivals_[FSBML_MAX_RAILS];
 
+    Counter of_shared_{0}; // decisions of threads that share a stripe, where some are kept
     Stripe stripes_[kOwnStripes + 1];
 };
 
