@@ -129,7 +129,7 @@ slowed() {
     job --mca bml_fsbml_cache read --mca bml_fsbml_report "$harness_logs/report.json"
     reason=$(harness_failure order "$LIMIT")
     [ -n "$reason" ] || reason=$(named slow "$slow" 0-1)
-    [ -n "$reason" ] || reason=$(reported "is in doubt" "$slow")
+    [ -n "$reason" ] || reason=$(reported "is far slower than it should be" "$slow")
     harness_result "slowed since an earlier job" "$reason"
     harness_fsbml cluster set --name "$harness_cluster" --node 1 --rail 1 rate=200mbit
 }

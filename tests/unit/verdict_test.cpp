@@ -62,8 +62,10 @@ TEST(Verdict, BlamesAFaultFirst)
     // The other way is the same pair.
     j.fault("eth1", "node2", "node1", "frames above 1400 bytes do not pass (MTU black hole)");
     EXPECT_EQ(sentences(j).size(), 3u);
-    j.fault("eth0", "node3", "", "it has no address", FSBML_FAULT_DOUBTED);
-    EXPECT_EQ(sentences(j)[1], "eth0 is in doubt on node3: it has no address.");
+    j.fault("eth0", "node3", "node4", "it carries 0.6 MB/s, where an earlier job measured 24 MB/s",
+            FSBML_FAULT_ONLY_SLOW);
+    EXPECT_EQ(sentences(j)[1], "eth0 is far slower than it should be between node3 and node4: it carries "
+                               "0.6 MB/s, where an earlier job measured 24 MB/s.");
 }
 
 // Each end begins with itself.

@@ -138,7 +138,7 @@ static void add_faults(fsbml_summary_t *s)
         memcpy(to->from, fault[i].from, sizeof(to->from));
         memcpy(to->to, fault[i].to, sizeof(to->to));
         memcpy(to->why, fault[i].why, sizeof(to->why));
-        to->kind = FSBML_FAULT_SLOW == fault[i].kind ? FSBML_FAULT_DOUBTED : fault[i].kind; /* it carries what it can */
+        to->kind = FSBML_FAULT_SLOW == fault[i].kind ? FSBML_FAULT_ONLY_SLOW : fault[i].kind;
         fsbml_summary_merge(s, one);
     }
     s->more_faults += more;

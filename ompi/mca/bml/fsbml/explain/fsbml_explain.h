@@ -22,8 +22,8 @@ extern "C" {
 #define FSBML_MOST_FAULTS 16
 #define FSBML_MOST_PEERS 8
 #define FSBML_MOST_RANKS 16
-/** Kinds of faults from this one on: the rail carries, but is not trusted. Below: it carries nothing. */
-#define FSBML_FAULT_DOUBTED 100
+/** Kinds of faults from this one on: the rail carries, but far less than it should. Below: it carries nothing. */
+#define FSBML_FAULT_ONLY_SLOW 100
 
 typedef struct fsbml_class_t {
     uint64_t messages, bytes;
@@ -53,7 +53,7 @@ typedef struct fsbml_summary_rail_t {
     uint32_t ratio[FSBML_RATIO_BINS];     /**< arrivals */
 } fsbml_summary_rail_t;
 
-/** A rail that carries nothing between two nodes, or is doubted. */
+/** A rail that carries nothing between two nodes, or far less than it should. */
 typedef struct fsbml_summary_fault_t {
     char rail[FSBML_NAME_MAX], from[FSBML_NAME_MAX], to[FSBML_NAME_MAX]; /**< name, nodes */
     uint32_t kind;                        /**< the shim's, for sorting: lower is graver */

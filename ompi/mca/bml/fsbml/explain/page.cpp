@@ -241,7 +241,7 @@ std::string report_page(const fsbml_job_t &job)
     const Colours c(f);
     const std::string legend = f.n > 1 ? c.legend(f) : "";
     std::string s = head(job, f);
-    s += section("Rails left out or in doubt", "", list(f.left_out));
+    s += section("Rails left out, or far too slow", "", list(f.left_out));
     if (f.messages > 0) {
         s += section(shares_title(f), "Share of each rail in all messages and bytes between nodes.",
                      legend + shares_plot(f, c));

@@ -232,7 +232,7 @@ void alternatives(std::string &s, const Figures &f)
 void rest(std::string &s, const Figures &f)
 {
     if (!f.left_out.empty()) {
-        heading(s, "Rails left out or in doubt");
+        heading(s, "Rails left out, or far too slow");
         for (const std::string &line : f.left_out) {
             s += wrapped(line, 2, 6);
         }

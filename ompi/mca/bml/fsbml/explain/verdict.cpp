@@ -40,7 +40,7 @@ std::string with_stop(std::string s)
 struct FaultGroup {
     const fsbml_summary_fault_t *first;
     std::string rail, why;
-    bool doubted;
+    bool only_slow;
     std::vector<std::pair<std::string, std::string>> pairs;
 };
 
@@ -51,12 +51,12 @@ std::vector<FaultGroup> fault_groups(const fsbml_summary_t &s)
         const fsbml_summary_fault_t &fault = s.fault[i];
         const std::string rail = clean_of(fault.rail);
         const std::string why = clean_of(fault.why);
-        const bool doubted = fault.kind >= FSBML_FAULT_DOUBTED;
+        const bool only_slow = fault.kind >= FSBML_FAULT_ONLY_SLOW;
         auto group = std::find_if(groups.begin(), groups.end(), [&](const FaultGroup &g) {
-            return g.doubted == doubted && is_same_fault(*g.first, fault);
+            return g.only_slow == only_slow && is_same_fault(*g.first, fault);
         });
         if (groups.end() == group) {
-            group = groups.insert(groups.end(), {&fault, rail, why, doubted, {}});
+            group = groups.insert(groups.end(), {&fault, rail, why, only_slow, {}});
         }
         std::string a = clean_of(fault.from);
         std::string b = clean_of(fault.to);
@@ -99,7 +99,7 @@ void faults(const Figures &f, Sentences &to)
         const std::string rail = g.rail.empty() ? "A rail" : g.rail;
         const std::string why = g.why.empty() ? "why is not known" : g.why;
         to.push_back(
-            with_stop(rail + (g.doubted ? " is in doubt" : " carried nothing") + where(g) + ": " + why));
+            with_stop(rail + (g.only_slow ? " is far slower than it should be" : " carried nothing") + where(g) + ": " + why));
     }
 }
 
