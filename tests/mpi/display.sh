@@ -61,11 +61,11 @@ three_nodes() {
     job 3 --mca bml_fsbml_display 1 --mca bml_fsbml_table "$harness_logs/rails"
     check "three nodes, once a job" 'left out|not measured|not used' \
         '3 ranks on 3 hosts: node0 \(1\), node1 \(1\), node2 \(1\)' 'policy arrival; rails as NODE has them' "$HEAD" \
-        'rail0  10\.71\.0\.MINE  10000   rail0   -    -     tcp:10\.71\.0\.0/24 +'"$RAIL0" \
-        'rail1  10\.71\.1\.MINE  10000   rail1   -    -     tcp:10\.71\.1\.0/24 +'"$RAIL1" \
+        'rail0  10\.71\.0\.MINE  -       rail0   -    -     tcp:10\.71\.0\.0/24 +'"$RAIL0" \
+        'rail1  10\.71\.1\.MINE  -       rail1   -    -     tcp:10\.71\.1\.0/24 +'"$RAIL1" \
         'other interfaces, which no BTL uses: mgmt0 \(10\.70\.0\.MINE\)'
     job 3 --mca bml_fsbml_display 1
-    check "measured or not, it is said" 'left out' "$HEAD" 'rail0  10\.71\.0\.MINE  10000 .*' 'rail1  10\.71\.1\.MINE  10000 .*'
+    check "measured or not, it is said" 'left out' "$HEAD" 'rail0  10\.71\.0\.MINE  -  .*' 'rail1  10\.71\.1\.MINE  -  .*'
     job 4 --mca bml_fsbml_display 1 --mca bml_fsbml_policy roundrobin
     check "two ranks on a node, another policy" 'left out' '4 ranks on 3 hosts: node0 \(2\), node1 \(1\), node2 \(1\)' \
         'policy roundrobin; rails as NODE has them(; within a host: (vader|sm))?' "$HEAD"

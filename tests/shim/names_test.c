@@ -10,6 +10,7 @@
 #include "fake_pml.h"
 #include "opal/mca/base/mca_base_var.h"
 
+#include <net/if.h>
 #include <unistd.h>
 
 static char machine_file[4096];
@@ -105,6 +106,26 @@ static void a_rail_knows_its_interface(void)
     CHECK(0 == strcmp("net#1", fsbml_name_detail(&rail[1], detail)));
     world_down(2);
     forget_names(2, names);
+}
+
+/* Of a link without a device these two are no speeds; others are what they are, and so are these with one. */
+static void speeds_are_not_made_up(void)
+{
+    static const struct {
+        const char *interface;
+        uint32_t mbps;
+        bool made_up;
+    } cases[] = {{"lo", 10000, true}, {"lo", 10, true}, {"lo", 1000, false}, {"lo", 0, false}, {"no interface", 10000, true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        CHECK(cases[i].made_up == fsbml_speed_is_made_up(cases[i].interface, cases[i].mbps));
+    }
+    struct if_nameindex *all = if_nameindex();
+    for (const struct if_nameindex *i = all; NULL != i && 0 != i->if_index; ++i) {
+        char path[64];
+        snprintf(path, sizeof(path), "/sys/class/net/%s/device", i->if_name);
+        CHECK(0 != access(path, F_OK) || !fsbml_speed_is_made_up(i->if_name, 10000));
+    }
+    if_freenameindex(all);
 }
 
 /* -------------------------------------------------------------- users' words */
@@ -350,6 +371,7 @@ int main(void)
 {
     static void (*const test[])(void) = {
         a_rail_knows_its_interface,
+        speeds_are_not_made_up,
         words_for_a_rail,
         words_for_a_network,
 #ifndef FSBML_NO_HWLOC /* by a machine that hwloc reads from a file */

@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "bml_fsbml.h"
 
@@ -102,14 +101,6 @@ static void look_at_address(const char *interface, fsbml_end_t *end)
     freeifaddrs(all);
 }
 
-/* The drivers of links without hardware make up a speed: 10 or 10,000 Mbit/s. */
-static bool is_made_up(const char *interface, uint32_t speed)
-{
-    char path[256];
-    snprintf(path, sizeof(path), "/sys/class/net/%s/device", interface);
-    return (10 == speed || 10000 == speed) && 0 != access(path, F_OK);
-}
-
 static void look_at_neighbour(const char *interface, const char *other, fsbml_end_t *end)
 {
     FILE *f = fopen("/proc/net/arp", "r");
@@ -171,7 +162,7 @@ void fsbml_end_look(uint32_t rail, const char *other, fsbml_end_t *end)
     (void) device_of(line, end->device);
     end->mtu = (uint32_t) number(interface, "mtu", 0);
     end->speed_mbit = (uint32_t) number(interface, "speed", 0);
-    end->seen |= is_made_up(interface, end->speed_mbit) ? 0 : FSBML_END_HARDWARE;
+    end->seen |= fsbml_speed_is_made_up(interface, end->speed_mbit) ? 0 : FSBML_END_HARDWARE;
     end->seen |= 0 == number(interface, "carrier", 1) ? FSBML_END_NO_CARRIER : 0;
     end->seen |= frames_before[rail] == number(interface, "statistics/rx_packets", 0) ? FSBML_END_QUIET : 0;
     end->seen |= 0 == (end->seen & FSBML_END_NO_CARRIER) && fsbml_echo(rail, interface) ? FSBML_END_ECHO : 0;

@@ -8,6 +8,7 @@
  * may show another's interfaces. */
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -94,6 +95,28 @@ static void find_address(fsbml_rail_about_t *about)
 
 /* ---------------------------------------------------------------- the link */
 
+/* A device of its own, or below it, as a VLAN and a bond have. */
+static bool has_device(const char *interface, int below)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "/sys/class/net/%s/device", interface);
+    bool has = 0 == access(path, F_OK);
+    snprintf(path, sizeof(path), "/sys/class/net/%s", interface);
+    DIR *all = !has && below > 0 ? opendir(path) : NULL;
+    for (const struct dirent *e = NULL; !has && NULL != all && NULL != (e = readdir(all));) {
+        has = 0 == strncmp(e->d_name, "lower_", 6) && has_device(e->d_name + 6, below - 1);
+    }
+    if (NULL != all) {
+        closedir(all);
+    }
+    return has;
+}
+
+bool fsbml_speed_is_made_up(const char *interface, uint32_t mbps)
+{
+    return (10 == mbps || 10000 == mbps) && !has_device(interface, 3);
+}
+
 #if defined(SIOCETHTOOL)
 static bool ask_driver(int fd, const char *interface, void *question)
 {
@@ -154,7 +177,8 @@ static void find_link(fsbml_rail_about_t *about)
         about->mtu = (uint32_t) request.ifr_mtu;
     }
 #if defined(SIOCETHTOOL)
-    about->speed_mbps = find_speed(fd, about->interface);
+    const uint32_t speed = find_speed(fd, about->interface);
+    about->speed_mbps = fsbml_speed_is_made_up(about->interface, speed) ? 0 : speed;
     find_bus(fd, about);
 #endif
     close(fd);

@@ -16,6 +16,8 @@ void fsbml_name_btl(const mca_btl_base_module_t *btl, unsigned ordinal, char nam
                     fsbml_rail_about_t *about);
 /** Fills in all that an interface's name leads to, but for where its device is. "" everywhere if there is no such interface. */
 void fsbml_about_interface(const char *interface, fsbml_rail_about_t *about);
+/** The drivers of links without a device (veth, tap) say 10 or 10,000 Mbit/s, whatever there is behind them. */
+bool fsbml_speed_is_made_up(const char *interface, uint32_t mbps);
 /** Whether a user's word means this rail: name, key, interface, address, network, device, PCI address, or BTL component. */
 bool fsbml_name_means(const char *word, const char *name, const char *key, const char *component,
                       const fsbml_rail_about_t *about);

@@ -16,7 +16,7 @@ typedef struct fsbml_rail_about_t {
     char network[52];     /**< "10.71.1.0/24" */
     char device[32];      /**< "mlx5_0" where the interface's device has such a name, else the interface */
     char pci[24];         /**< "0000:3b:00.0" */
-    uint32_t speed_mbps;  /**< 1e6 bits a second, as the driver says */
+    uint32_t speed_mbps;  /**< 1e6 bits a second, as the driver says, unless it makes that up */
     uint32_t mtu;         /**< bytes */
     int32_t numa;         /**< NUMA node of the device, -1: unknown */
     bool far_numa;        /**< this process is bound to other NUMA nodes */
