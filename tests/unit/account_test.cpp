@@ -242,6 +242,15 @@ TEST(Merge, AddsRailsByTheirKeys)
     EXPECT_EQ(a->rank[0].rail_share[0], 0U);
 }
 
+// A large job that runs for hours has more arrivals than 32 bits count, and an overflow would look like late messages.
+TEST(Merge, CountsTheArrivalsOfLongJobs)
+{
+    const SummaryPtr a = summary({"x"}), b = summary({"x"});
+    a->rail[0].ratio[32] = b->rail[0].ratio[32] = 3000000000U;
+    fsbml_summary_merge(a.get(), b.get());
+    EXPECT_EQ(a->rail[0].ratio[32], 6000000000U);
+}
+
 // 10,000 ranks with something to tell: what is kept is the gravest, each once, and the rest is counted.
 TEST(Merge, StaysBounded)
 {

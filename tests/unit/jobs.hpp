@@ -111,7 +111,7 @@ struct Job {
             rail(i).ratio[bin < 0                   ? 0
                           : bin >= FSBML_RATIO_BINS ? FSBML_RATIO_BINS - 1
                                                     : bin] +=
-                static_cast<std::uint32_t>(messages * weight / 25);
+                messages * weight / 25;
         }
         for (std::uint32_t other = 0; other < s().n_rails; ++other) {
             rail(other).passed_over += other == i ? 0 : messages;

@@ -21,13 +21,13 @@ constexpr double kFirstBin = -4.0; // log2
 constexpr double kBinsPerOctave = 8.0;
 
 // Within a bin, arrivals are taken to be spread evenly on the logarithmic scale.
-double quantile(const std::uint32_t (&ratio)[FSBML_RATIO_BINS], std::uint64_t arrivals, double q) noexcept
+double quantile(const std::uint64_t (&ratio)[FSBML_RATIO_BINS], std::uint64_t arrivals, double q) noexcept
 {
     const double wanted = q * static_cast<double>(arrivals);
     double below = 0.0;
     std::size_t last = 0;
     for (std::size_t i = 0; i < FSBML_RATIO_BINS; ++i) {
-        const double here = ratio[i];
+        const auto here = static_cast<double>(ratio[i]);
         if (here > 0.0 && below + here >= wanted) {
             return std::exp2(kFirstBin + (static_cast<double>(i) + (wanted - below) / here) / kBinsPerOctave);
         }
@@ -203,10 +203,10 @@ double share_of(double part, double whole) noexcept
     return whole > 0.0 ? part / whole : 0.0;
 }
 
-Quantiles quantiles(const std::uint32_t (&ratio)[FSBML_RATIO_BINS]) noexcept
+Quantiles quantiles(const std::uint64_t (&ratio)[FSBML_RATIO_BINS]) noexcept
 {
     Quantiles q;
-    for (const std::uint32_t n : ratio) {
+    for (const std::uint64_t n : ratio) {
         q.arrivals += n;
     }
     if (q.arrivals > 0) {

@@ -60,7 +60,7 @@ struct Quantiles {
     std::uint64_t arrivals = 0; // 0: nothing is known
     double p10 = 0.0, p25 = 0.0, p50 = 0.0, p75 = 0.0, p90 = 0.0;
 };
-Quantiles quantiles(const std::uint32_t (&ratio)[FSBML_RATIO_BINS]) noexcept;
+Quantiles quantiles(const std::uint64_t (&ratio)[FSBML_RATIO_BINS]) noexcept;
 
 // What else could have been done, or was.
 struct Alternative {

@@ -50,7 +50,7 @@ typedef struct fsbml_summary_rail_t {
     uint32_t alone_processes;             /**< processes with a choice that could have taken this rail only */
     uint64_t alone_ns;                    /**< how long their messages would have been under way then, by the model */
     fsbml_class_t by_size[FSBML_CLASSES];
-    uint32_t ratio[FSBML_RATIO_BINS];     /**< arrivals */
+    uint64_t ratio[FSBML_RATIO_BINS];     /**< arrivals: of 10,000 ranks, more than 32 bits count in half an hour */
 } fsbml_summary_rail_t;
 
 /** A rail that carries nothing between two nodes, or far less than it should. */

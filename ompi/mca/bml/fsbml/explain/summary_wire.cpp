@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr std::uint32_t kMagic = 0x52425346; // "FSBR"
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 2;
 
 // What is written and read is said once: `walk` goes through a summary with one of these.
 struct Put {
