@@ -251,6 +251,46 @@ TEST(Merge, CountsTheArrivalsOfLongJobs)
     EXPECT_EQ(a->rail[0].ratio[32], 6000000000U);
 }
 
+// Of one process' peers, too, the farthest stay, in whatever order they were found.
+TEST(Merge, KeepsTheFarthestPeers)
+{
+    const SummaryPtr s = summary({"x"});
+    for (std::uint32_t i = 0; i < 100; ++i) {
+        fsbml_summary_peer_t peer{};
+        peer.to = i;
+        peer.extra_ns = 1 + i * 37 % 100;
+        fsbml_summary_add_peer(s.get(), &peer);
+    }
+    ASSERT_EQ(s->n_peers, static_cast<std::uint32_t>(FSBML_MOST_PEERS));
+    EXPECT_EQ(s->more_peers, 100U - FSBML_MOST_PEERS);
+    for (std::uint32_t i = 0; i < FSBML_MOST_PEERS; ++i) {
+        EXPECT_EQ(s->peer[i].extra_ns, 100U - i);
+    }
+}
+
+// A rail that was slow at first and is dead now is dead, and the rank that has found the cause is believed.
+TEST(Merge, TakesTheWordThatTellsMost)
+{
+    const auto told = [](std::initializer_list<std::uint32_t> kinds) {
+        const SummaryPtr all = summary({"x"});
+        for (const std::uint32_t kind : kinds) {
+            const SummaryPtr one = summary({"x"});
+            one->n_faults = 1;
+            text(one->fault[0].rail, "x");
+            one->fault[0].kind = kind;
+            fsbml_summary_merge(all.get(), one.get());
+        }
+        EXPECT_EQ(all->n_faults, 1U);
+        EXPECT_EQ(all->more_faults, 0U);
+        return all->fault[0].kind;
+    };
+    EXPECT_EQ(told({FSBML_FAULT_ONLY_SLOW, FSBML_FAULT_CUT}), FSBML_FAULT_CUT);
+    EXPECT_EQ(told({FSBML_FAULT_CUT, FSBML_FAULT_ONLY_SLOW}), FSBML_FAULT_CUT);
+    EXPECT_EQ(told({FSBML_FAULT_OTHER, FSBML_FAULT_MTU}), FSBML_FAULT_MTU);
+    EXPECT_EQ(told({FSBML_FAULT_MTU, FSBML_FAULT_OTHER}), FSBML_FAULT_MTU);
+    EXPECT_EQ(told({FSBML_FAULT_ONLY_SLOW, FSBML_FAULT_OTHER, FSBML_FAULT_ONLY_SLOW}), FSBML_FAULT_OTHER);
+}
+
 // 10,000 ranks with something to tell: what is kept is the gravest, each once, and the rest is counted.
 TEST(Merge, StaysBounded)
 {

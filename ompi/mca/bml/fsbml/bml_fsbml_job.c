@@ -100,7 +100,7 @@ static void add_rail(fsbml_summary_rail_t *to, uint32_t r, bool first_of_node)
     }
 }
 
-/* Peers that are farther than measured: of one process, the first ones found, as they are mostly alike. */
+/* Peers that are farther than measured. */
 static void add_peers(fsbml_summary_t *s)
 {
     size_t n = 0;
@@ -110,14 +110,11 @@ static void add_peers(fsbml_summary_t *s)
         const fsbml_far_t *far = NULL != ep ? atomic_load(&ep->far) : NULL;
         for (uint32_t r = 0; NULL != far && r < mca_bml_fsbml.n_rails; ++r) {
             const uint64_t extra = fsbml_far_ns(far, r);
-            if (0 != extra && s->n_peers < FSBML_MOST_PEERS) {
-                fsbml_summary_peer_t *peer = &s->peer[s->n_peers++];
-                peer->from = OMPI_PROC_MY_NAME->vpid;
-                peer->to = procs[p]->super.proc_name.vpid;
-                peer->extra_ns = extra;
-                memcpy(peer->rail, mca_bml_fsbml.rail[r].name, sizeof(peer->rail));
-            } else {
-                s->more_peers += 0 != extra;
+            if (0 != extra) {
+                fsbml_summary_peer_t peer
+                    = {.from = OMPI_PROC_MY_NAME->vpid, .to = procs[p]->super.proc_name.vpid, .extra_ns = extra};
+                memcpy(peer.rail, mca_bml_fsbml.rail[r].name, sizeof(peer.rail));
+                fsbml_summary_add_peer(s, &peer);
             }
         }
         OBJ_RELEASE(procs[p]);

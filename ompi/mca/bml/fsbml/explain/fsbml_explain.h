@@ -126,6 +126,8 @@ void fsbml_account_add(const fsbml_account_t *a, fsbml_summary_t *to) FSBML_NOEX
 
 /* ------------------------------------------------------------- many summaries */
 
+/** Adds a peer that is farther than measured; the farthest ones stay. */
+void fsbml_summary_add_peer(fsbml_summary_t *into, const fsbml_summary_peer_t *peer) FSBML_NOEXCEPT;
 /** Adds another's processes. Rails are the same if their keys are; of more than FSBML_MAX_RAILS the first ones stay. */
 void fsbml_summary_merge(fsbml_summary_t *into, const fsbml_summary_t *other) FSBML_NOEXCEPT;
 size_t fsbml_summary_packed_max(void) FSBML_NOEXCEPT;

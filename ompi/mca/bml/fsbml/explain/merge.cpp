@@ -80,18 +80,34 @@ bool is_same(const fsbml_summary_fault_t &a, const fsbml_summary_fault_t &b) noe
     return 0 == std::strcmp(a.rail, b.rail) && 0 == std::strcmp(a.from, b.from) && 0 == std::strcmp(a.to, b.to);
 }
 
-// Several ranks of a node tell of the same.
+// That a rail carries nothing says more than that it is slow, and a cause more than none.
+bool tells_more(const fsbml_summary_fault_t &a, const fsbml_summary_fault_t &b) noexcept
+{
+    const auto little = [](const fsbml_summary_fault_t &f) {
+        return f.kind >= FSBML_FAULT_ONLY_SLOW ? 2 : FSBML_FAULT_OTHER == f.kind ? 1 : 0;
+    };
+    return little(a) < little(b);
+}
+
+// Several ranks of a node tell of the same, and each knows what it has seen.
 void merge_faults(fsbml_summary_t &into, const fsbml_summary_t &other) noexcept
 {
     into.more_faults += other.more_faults;
     for (std::uint32_t i = 0; i < other.n_faults; ++i) {
         const fsbml_summary_fault_t &f = other.fault[i];
-        fsbml_summary_fault_t *const end = into.fault + into.n_faults;
-        if (std::any_of(into.fault, end, [&](const auto &known) { return is_same(known, f); })) {
-            continue;
+        fsbml_summary_fault_t *end = into.fault + into.n_faults;
+        fsbml_summary_fault_t *const known =
+            std::find_if(into.fault, end, [&](const auto &one) { return is_same(one, f); });
+        if (known != end) {
+            if (!tells_more(f, *known)) {
+                continue;
+            }
+            std::move(known + 1, end, known);
+            --end;
+            --into.n_faults;
         }
         fsbml_summary_fault_t *const at =
-            std::find_if(into.fault, end, [&](const auto &known) { return f.kind < known.kind; });
+            std::find_if(into.fault, end, [&](const auto &one) { return f.kind < one.kind; });
         const bool full = FSBML_MOST_FAULTS == into.n_faults;
         into.more_faults += full;
         if (at == end && full) {
@@ -138,6 +154,14 @@ void merge_ranks(fsbml_summary_t &into, const fsbml_summary_t &other, const Plac
 }
 
 } // namespace
+
+void add_peer(fsbml_summary_t &into, const fsbml_summary_peer_t &peer) noexcept
+{
+    const std::uint32_t peers = into.n_peers + 1;
+    into.n_peers = merge_largest(into.peer, into.n_peers, &peer, 1,
+                                 [](const fsbml_summary_peer_t &p) { return p.extra_ns; });
+    into.more_peers += peers - into.n_peers;
+}
 
 void merge(fsbml_summary_t &into, const fsbml_summary_t &other) noexcept
 {

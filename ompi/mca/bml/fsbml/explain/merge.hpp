@@ -14,6 +14,7 @@
 namespace fsbml
 {
 
+void add_peer(fsbml_summary_t &into, const fsbml_summary_peer_t &peer) noexcept;
 void merge(fsbml_summary_t &into, const fsbml_summary_t &other) noexcept;
 
 } // namespace fsbml

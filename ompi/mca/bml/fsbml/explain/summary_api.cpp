@@ -74,6 +74,11 @@ void fsbml_account_add(const fsbml_account_t *a, fsbml_summary_t *to) noexcept
     a->impl.add_to(*to);
 }
 
+void fsbml_summary_add_peer(fsbml_summary_t *into, const fsbml_summary_peer_t *peer) noexcept
+{
+    fsbml::add_peer(*into, *peer);
+}
+
 void fsbml_summary_merge(fsbml_summary_t *into, const fsbml_summary_t *other) noexcept
 {
     fsbml::merge(*into, *other);
