@@ -242,6 +242,25 @@ TEST(Merge, AddsRailsByTheirKeys)
     EXPECT_EQ(a->rank[0].rail_share[0], 0U);
 }
 
+// Two interfaces in one network have one key.
+TEST(Merge, KeepsRailsOfOneKeyApart)
+{
+    const SummaryPtr a = summary({"x", "y", "x"}), b = summary({"x", "x", "x"});
+    for (std::uint32_t i = 0; i < 3; ++i) {
+        a->rail[i].bytes = 1U << i;
+        b->rail[i].bytes = 10U << i;
+    }
+    fsbml_summary_merge(a.get(), b.get());
+    ASSERT_EQ(a->n_rails, 4U);
+    const std::uint64_t bytes[] = {1 + 10, 2, 4 + 20, 40};
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(a->rail[i].bytes, bytes[i]) << i;
+    }
+    fsbml_summary_merge(a.get(), b.get());
+    EXPECT_EQ(a->n_rails, 4U);
+    EXPECT_EQ(a->rail[3].bytes, 80U);
+}
+
 // A large job that runs for hours has more arrivals than 32 bits count, and an overflow would look like late messages.
 TEST(Merge, CountsTheArrivalsOfLongJobs)
 {

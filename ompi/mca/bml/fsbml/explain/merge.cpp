@@ -56,13 +56,24 @@ void add(fsbml_summary_rail_t &into, const fsbml_summary_rail_t &r) noexcept
     }
 }
 
+// The first rail from `at` on that has this key; s.n_rails: none.
+std::uint32_t next_of(const fsbml_summary_t &s, const char *key, std::uint32_t at) noexcept
+{
+    while (at < s.n_rails && 0 != std::strcmp(s.rail[at].key, key)) {
+        ++at;
+    }
+    return at;
+}
+
+// Interfaces in one network have one key: of these, the first is the other's first, the second its second.
 Places merge_rails(fsbml_summary_t &into, const fsbml_summary_t &other) noexcept
 {
     Places places{};
     for (std::uint32_t i = 0; i < other.n_rails; ++i) {
-        std::uint32_t at = 0;
-        while (at < into.n_rails && 0 != std::strcmp(into.rail[at].key, other.rail[i].key)) {
-            ++at;
+        const char *const key = other.rail[i].key;
+        std::uint32_t at = next_of(into, key, 0);
+        for (std::uint32_t before = next_of(other, key, 0); before < i; before = next_of(other, key, before + 1)) {
+            at = at < into.n_rails ? next_of(into, key, at + 1) : at;
         }
         if (at < into.n_rails) {
             add(into.rail[at], other.rail[i]);
