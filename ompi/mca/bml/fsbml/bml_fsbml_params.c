@@ -88,7 +88,7 @@ static number_t number[N_NUMBERS] = {
     [N_TRACE_EVERY] = {"trace_every", "One in so many decisions is in the trace (bml_fsbml_trace) (1-1000000000, default 1)",
                        1, 1000000000, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
     [N_TRACE_ENTRIES] = {"trace_entries",
-                         "Most decisions in the trace of a process, the latest; each takes 32 bytes of memory and 16 for "
+                         "Most decisions in the trace of a process, the latest; each takes 32 bytes of memory and 24 for "
                          "each rail (1-16777216, default 65536)",
                          1, 16777216, 65536, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
 };

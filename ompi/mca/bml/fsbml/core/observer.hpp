@@ -60,6 +60,9 @@ private:
         std::uint64_t n = 0, predicted_ns = 0, observed_ns = 0, error_ns = 0;
     };
 
+    // As the parameter bml_fsbml_trace_entries says.
+    static_assert(32 == sizeof(Kept) && 24 == sizeof(Times), "what an entry takes is told to users");
+
     // The peer and the candidates in one word: with more than six arguments some take the way over memory.
     using Charge = void (*)(Observer &, std::size_t, std::uint64_t, std::size_t, std::uint64_t,
                             const fsbml_far_t *) noexcept;
