@@ -151,7 +151,7 @@ static fsbml_summary_t *own_summary(void)
         return NULL;
     }
     s->ranks = fsbml_job_size();
-    s->heard = 1;
+    s->heard = 0 == m->n_rails || NULL != fsbml_observe_account() ? 1 : 0; /* what was not seen is not nothing */
     s->nodes = first ? 1 : 0;
     s->duration_ns = fsbml_now_ns() - job.begin_ns;
     s->n_rails = m->n_rails;
@@ -200,28 +200,28 @@ static void receive(fsbml_summary_t *into, uint32_t from, void *buffer, size_t r
     free(other);
 }
 
-/* True if this process has them all: it is rank 0. */
+/* True if this process has them all: it is rank 0. `s` is NULL where there was no memory: others do not wait for it. */
 static bool gather(fsbml_summary_t *s)
 {
     const uint32_t me = OMPI_PROC_MY_NAME->vpid, n = fsbml_job_size();
     const size_t room = fsbml_summary_packed_max();
-    void *buffer = malloc(room);
-    for (uint32_t bit = 1; NULL != buffer && bit < n; bit <<= 1) {
+    void *buffer = NULL != s ? malloc(room) : NULL;
+    for (uint32_t bit = 1; bit < n; bit <<= 1) {
         if (0 != (me & bit)) {
             const uint32_t parent = me - bit;
             if (takes_part(parent)) {
-                const long len = fsbml_summary_pack(s, buffer, room);
+                const long len = NULL != buffer ? fsbml_summary_pack(s, buffer, room) : 0;
                 (void) MCA_PML_CALL(send(buffer, len > 0 ? (size_t) len : 0, &ompi_mpi_byte.dt, (int) parent, TAG,
                                          MCA_PML_BASE_SEND_STANDARD, &ompi_mpi_comm_world.comm));
             }
             break;
         }
-        if (me + bit < n && takes_part(me + bit)) {
+        if (NULL != buffer && me + bit < n && takes_part(me + bit)) {
             receive(s, me + bit, buffer, room);
         }
     }
     free(buffer);
-    return 0 == me;
+    return NULL != s && 0 == me;
 }
 
 /* ---------------------------------------------------------------- the report */
@@ -257,8 +257,10 @@ static void write_report(const fsbml_summary_t *s)
                              .policy = fsbml_policy_name(mca_bml_fsbml_params.policy),
                              .ended = ended};
     report_path(path);
-    if (0 != fsbml_job_report_store(path, &all, reason)) {
-        opal_show_help(FSBML_HELP, "report not written", true, path, fsbml_node_name(), reason);
+    const int rc = fsbml_job_report_store(path, &all, reason);
+    if (0 != rc) {
+        opal_show_help(FSBML_HELP, "report not written", true, path, fsbml_node_name(),
+                       '\0' != reason[0] ? reason : strerror(-rc));
     }
 }
 
@@ -312,7 +314,7 @@ void fsbml_job_tell(bool together)
     job.done = true;
     fsbml_table_want(); /* a job that sent nothing has not asked for it */
     fsbml_summary_t *s = own_summary();
-    if (NULL != s && (together ? gather(s) : 0 == OMPI_PROC_MY_NAME->vpid)) {
+    if (together ? gather(s) : NULL != s && 0 == OMPI_PROC_MY_NAME->vpid) {
         write_report(s);
     }
     free(s);

@@ -230,6 +230,8 @@ void fsbml_observe_start(void)
         }
     }
     if (!begin(&config)) {
+        fsbml_account_destroy(look.account); /* it would tell of no message */
+        look.account = NULL;
         opal_show_help(FSBML_HELP, "nothing observed", true, fsbml_node_name());
     }
     look.asks = is_set(p->report) && NULL != mca_bml_fsbml.observer;
