@@ -225,6 +225,7 @@ static int finalize(void)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
     fsbml_job_tell(false); /* a program with sessions alone */
+    fsbml_pvars_close(); /* a tool's thread may still read, also of endpoints */
     fsbml_proof_fini();
     while (m->n_progress > 0) {
         opal_progress_unregister(m->progress[--m->n_progress]);

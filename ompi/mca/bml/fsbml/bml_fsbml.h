@@ -232,6 +232,8 @@ int fsbml_pvars_register(const mca_base_component_t *component);
 /** The rails are there; they will not be any more. */
 void fsbml_pvars_open(void);
 void fsbml_pvars_close(void);
+/** Gives the module this table, and frees the one that it had: no tool reads it meanwhile. */
+void fsbml_pvars_take(fsbml_table_t *table);
 
 /* bml_fsbml_ledger.c: what the ranks of a node have given to its rails */
 /** Moves the scheduler's state into the node's ledger, if it is wanted and can be had. */

@@ -219,6 +219,15 @@ void fsbml_pvars_open(void)
     opal_mutex_unlock(&lock);
 }
 
+void fsbml_pvars_take(fsbml_table_t *table)
+{
+    opal_mutex_lock(&lock);
+    fsbml_table_t *before = mca_bml_fsbml.table;
+    mca_bml_fsbml.table = table;
+    opal_mutex_unlock(&lock);
+    free(before);
+}
+
 void fsbml_pvars_close(void)
 {
     opal_mutex_lock(&lock);

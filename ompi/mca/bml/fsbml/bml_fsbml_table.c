@@ -204,7 +204,6 @@ void fsbml_table_apply(const fsbml_table_t *table)
         }
     }
     free(local);
-    free(m->table);
-    m->table = copy;
+    fsbml_pvars_take(copy);
     fsbml_limits_apply_quantum();
 }
