@@ -77,6 +77,16 @@ links_lead() {
     return "$missing"
 }
 
+# A message does not end with its facts: what to do comes behind them.
+messages_advise() {
+    local without
+    without=$(awk '/^#/ { next }
+        /^\[/ { if (last ~ /^  /) print "# " topic; topic = $0; next }
+        NF { last = $0 }
+        END { if (last ~ /^  /) print "# " topic }' "$FSBML_TOP/ompi/mca/bml/fsbml/help-mca-bml-fsbml.txt")
+    [ -z "$without" ] || { printf '%s\n' "$without" >&9 && return 1; }
+}
+
 prefix=$(stock_openmpi "")
 "$FSBML_TOP/fsbml" build >/dev/null 2>&1 || :
 "$prefix/bin/mpicc" -O1 -I "$FSBML_TOP/tests/mpi" -o "$scratch/my_program" "$FSBML_TOP/tests/mpi/collectives.c"
@@ -85,6 +95,7 @@ fsbml cluster up --name "$name" --nodes 2 >/dev/null 2>&1 || die "the cluster co
 
 ok "links lead somewhere" links_lead
 ok "parameters and variables exist" parameters_exist
+ok "messages to users say what to do" messages_advise
 while read -r line; do
     ok "exists: $line" options_exist "$line"
 done < <(commands '[.]/fsbml')
