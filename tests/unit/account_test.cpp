@@ -261,7 +261,8 @@ TEST(Merge, KeepsRailsOfOneKeyApart)
     EXPECT_EQ(a->rail[3].bytes, 80U);
 }
 
-// A large job that runs for hours has more arrivals than 32 bits count, and an overflow would look like late messages.
+// A large job that runs for hours has more arrivals than 32 bits count, and an overflow would look like late
+// messages.
 TEST(Merge, CountsTheArrivalsOfLongJobs)
 {
     const SummaryPtr a = summary({"x"}), b = summary({"x"});

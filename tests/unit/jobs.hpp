@@ -110,8 +110,7 @@ struct Job {
             const std::uint64_t weight = static_cast<std::uint64_t>(d < 0 ? 5 + d : 5 - d);
             rail(i).ratio[bin < 0                   ? 0
                           : bin >= FSBML_RATIO_BINS ? FSBML_RATIO_BINS - 1
-                                                    : bin] +=
-                messages * weight / 25;
+                                                    : bin] += messages * weight / 25;
         }
         for (std::uint32_t other = 0; other < s().n_rails; ++other) {
             rail(other).passed_over += other == i ? 0 : messages;

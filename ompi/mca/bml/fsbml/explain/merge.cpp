@@ -72,7 +72,8 @@ Places merge_rails(fsbml_summary_t &into, const fsbml_summary_t &other) noexcept
     for (std::uint32_t i = 0; i < other.n_rails; ++i) {
         const char *const key = other.rail[i].key;
         std::uint32_t at = next_of(into, key, 0);
-        for (std::uint32_t before = next_of(other, key, 0); before < i; before = next_of(other, key, before + 1)) {
+        for (std::uint32_t before = next_of(other, key, 0); before < i;
+             before = next_of(other, key, before + 1)) {
             at = at < into.n_rails ? next_of(into, key, at + 1) : at;
         }
         if (at < into.n_rails) {

@@ -98,8 +98,8 @@ void faults(const Figures &f, Sentences &to)
     for (const FaultGroup &g : fault_groups(f.s)) {
         const std::string rail = g.rail.empty() ? "A rail" : g.rail;
         const std::string why = g.why.empty() ? "why is not known" : g.why;
-        to.push_back(
-            with_stop(rail + (g.only_slow ? " is far slower than it should be" : " carried nothing") + where(g) + ": " + why));
+        to.push_back(with_stop(rail + (g.only_slow ? " is far slower than it should be" : " carried nothing")
+                               + where(g) + ": " + why));
     }
 }
 
