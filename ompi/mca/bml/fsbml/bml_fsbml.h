@@ -194,6 +194,11 @@ void fsbml_closing_fini(void);
 /** Will peers surely not close yet? They wait in MPI_Finalize for this process, except if told not to, and in sessions. */
 bool fsbml_closing_is_far_off(void);
 
+/* bml_fsbml_goodbye.c: no goodbye where nobody takes it */
+/** Before tcp closes its connections to these processes, with SIGPIPE held back: shuts down those of closed paths that have
+ * no room for its goodbye, for which it would wait. */
+void fsbml_goodbye_skip(size_t n, ompi_proc_t **procs);
+
 /* bml_fsbml_rails.c: from BTL modules to rails and groups */
 int fsbml_rails_setup(void);
 void fsbml_rails_teardown(void);

@@ -55,6 +55,13 @@
 #    define FSBML_TCP_PAIRS_IN_TURN 0
 #endif
 
+/* Whether tcp tells the peer that it closes a connection, and waits until that is sent. */
+#ifdef FSBML_OMPI_4
+#    define FSBML_TCP_SAYS_GOODBYE 0
+#else
+#    define FSBML_TCP_SAYS_GOODBYE 1
+#endif
+
 /* Parameters of a receive callback: 4.1 names the tag and the data beside the descriptor, 5.0 inside of it. */
 #ifdef FSBML_OMPI_4
 #    define FSBML_RECV_PARAMS(btl, des)                                                                                \

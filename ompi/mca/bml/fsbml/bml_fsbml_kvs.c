@@ -91,7 +91,12 @@ int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mo
     pmix_info_t hint[2];
     pmix_value_t *value = NULL;
     size_t n_hints = 1;
-    OPAL_PMIX_CONVERT_NAME(&proc, peer);
+    if (OMPI_PROC_MY_NAME->jobid == peer->jobid) {
+        /* Open MPI forgets the names of jobs before it closes connections; but not its own. */
+        PMIX_LOAD_PROCID(&proc, opal_process_info.myprocid.nspace, peer->vpid);
+    } else {
+        OPAL_PMIX_CONVERT_NAME(&proc, peer);
+    }
     if (FSBML_KVS_HERE != mode) {
         int seconds = 10;
         PMIX_INFO_LOAD(&hint[0], PMIX_TIMEOUT, &seconds, PMIX_INT);

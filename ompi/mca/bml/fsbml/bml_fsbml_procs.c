@@ -238,6 +238,9 @@ int fsbml_del_procs(size_t nprocs, struct ompi_proc_t **procs)
 {
     const fsbml_closing_t closing = fsbml_closing_begin();
     int rc = OMPI_SUCCESS;
+    if (FSBML_TCP_SAYS_GOODBYE) {
+        fsbml_goodbye_skip(nprocs, procs);
+    }
     for (size_t p = 0; OMPI_SUCCESS == rc && p < nprocs; ++p) {
         rc = del_proc(procs[p]);
     }
