@@ -92,7 +92,7 @@ std::vector<Run> calibrate(const Calibrations &job)
 {
     std::vector<std::string> command = {
         job.launcher, std::to_string(job.ranks), "--mca",   "bml", "fsbml", "--mca", "bml_fsbml_verbose", "5",
-        "--mca",      "bml_fsbml_measurement",        job.report};
+        "--mca",      "bml_fsbml_measurement",   job.report};
     if (job.holdout > 0) {
         command.insert(command.end(), {"--mca", "bml_fsbml_holdout", std::to_string(job.holdout)});
     }

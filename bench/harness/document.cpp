@@ -118,7 +118,8 @@ json document_of(const Report &report)
                                  {"us", probe.us}});
     }
     for (const Bar &bar : report.bars) {
-        all["bars"].push_back({{"bar", bar.text}, {"met", bar.met}, {"unclear", bar.unclear}, {"figures", bar.figures}});
+        all["bars"].push_back(
+            {{"bar", bar.text}, {"met", bar.met}, {"unclear", bar.unclear}, {"figures", bar.figures}});
     }
     all["conclusion"] = {{"sentence", report.conclusion.sentence},
                          {"noise", report.conclusion.noise},

@@ -34,8 +34,8 @@ Outcome run(const Launch &launch, const std::function<void()> &meanwhile);
 void catch_signals();
 int interrupted();
 
-// The whole of a program's work. Returns its exit status, with an error's text told as that of the command; does
-// not return if a signal that was caught broke it off, but ends as a shell expects it then.
+// The whole of a program's work. Returns its exit status, with an error's text told as that of the command;
+// does not return if a signal that was caught broke it off, but ends as a shell expects it then.
 int ended(const char *command, const std::function<void()> &work);
 
 // The last lines of a file, for messages.

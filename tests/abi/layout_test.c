@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * The headers that the component is compiled with, against the library that it will meet: every class of Open MPI tells
- * how large its objects were when the library was compiled. Catches a replacement header that does not fit, and patched
- * headers beside an unpatched library.
+ * The headers that the component is compiled with, against the library that it will meet: every class of Open
+ * MPI tells how large its objects were when the library was compiled. Catches a replacement header that does
+ * not fit, and patched headers beside an unpatched library.
  */
 #include "ompi_config.h"
 

@@ -79,7 +79,7 @@ std::string report_of(double factor = 1, bool valid = true)
         holdout.push_back(s);
     }
     const fsbml_measurement_t report{&table,         "4.1.4",        {"node0", "node1"}, 1,
-                                samples.data(), samples.size(), holdout.data(),     holdout.size()};
+                                     samples.data(), samples.size(), holdout.data(),     holdout.size()};
     return fsbml::measurement_text(report);
 }
 

@@ -14,7 +14,8 @@ int main(int argc, char **argv)
     uint8_t *out = check_alloc(BYTES), *in = check_alloc(BYTES);
     MPI_Status status;
     check_fill(out, BYTES, check_seed(check_rank, check_rank, TAG, 0));
-    MPI_Sendrecv(out, BYTES, MPI_BYTE, check_rank, TAG, in, BYTES, MPI_BYTE, check_rank, TAG, MPI_COMM_WORLD, &status);
+    MPI_Sendrecv(out, BYTES, MPI_BYTE, check_rank, TAG, in, BYTES, MPI_BYTE, check_rank, TAG, MPI_COMM_WORLD,
+                 &status);
     CHECK_STATUS(&status, check_rank, TAG, BYTES, "to itself");
     CHECK_CONTENT(in, BYTES, check_seed(check_rank, check_rank, TAG, 0), "to itself");
     check_free(out, BYTES);

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * The ends of the range: one message of more than 2 GiB, with small ones before and behind it that must keep their
- * order; and messages of no bytes, of every kind. The first two ranks need 4.1 GiB of memory together.
+ * The ends of the range: one message of more than 2 GiB, with small ones before and behind it that must keep
+ * their order; and messages of no bytes, of every kind. The first two ranks need 4.1 GiB of memory together.
  */
 #include "check.h"
 
@@ -85,14 +85,16 @@ static void receive_big(MPI_Datatype type)
     const uint64_t *words = (const uint64_t *) bytes;
     for (size_t i = 0; i < BYTES / 8; ++i) {
         if (words[i] != word_of(i)) {
-            check_fail(__FILE__, __LINE__, "big message: the word at %zu is 0x%016" PRIx64 ", expected 0x%016" PRIx64,
-                       8 * i, words[i], word_of(i));
+            check_fail(__FILE__, __LINE__,
+                       "big message: the word at %zu is 0x%016" PRIx64 ", expected 0x%016" PRIx64, 8 * i,
+                       words[i], word_of(i));
         }
     }
     const uint64_t last = word_of(BYTES / 8);
     CHECK(0 == memcmp(bytes + BYTES / 8 * 8, &last, BYTES % 8), "big message: its last bytes are wrong");
     for (int i = 0; i < CHECK_GUARD; ++i) {
-        CHECK(CHECK_GUARD_BYTE == bytes[BYTES + (size_t) i], "big message: byte %d after its end was written", i);
+        CHECK(CHECK_GUARD_BYTE == bytes[BYTES + (size_t) i], "big message: byte %d after its end was written",
+              i);
     }
     free(bytes);
 }
@@ -105,21 +107,38 @@ static void send_nothing(enum kind kind, int partner, MPI_Datatype empty)
     const int tag = TAG + 10 + (int) kind;
     double unused = 0;
     switch (kind) {
-    case SEND: MPI_Send(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD); break;
-    case SSEND: MPI_Ssend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD); break;
-    case BSEND: MPI_Bsend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD); break;
-    case RSEND: MPI_Rsend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD); break;
-    case ISEND: MPI_Isend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request); break;
-    case ISSEND: MPI_Issend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request); break;
+    case SEND:
+        MPI_Send(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD);
+        break;
+    case SSEND:
+        MPI_Ssend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD);
+        break;
+    case BSEND:
+        MPI_Bsend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD);
+        break;
+    case RSEND:
+        MPI_Rsend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD);
+        break;
+    case ISEND:
+        MPI_Isend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request);
+        break;
+    case ISSEND:
+        MPI_Issend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request);
+        break;
     case PERSISTENT:
         MPI_Send_init(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request);
         MPI_Start(&request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Request_free(&request);
         break;
-    case EMPTY_TYPE: MPI_Send(&unused, 3, empty, partner, tag, MPI_COMM_WORLD); break;
-    case NO_ELEMENTS: MPI_Send(&unused, 0, MPI_DOUBLE, partner, tag, MPI_COMM_WORLD); break;
-    case KINDS: break;
+    case EMPTY_TYPE:
+        MPI_Send(&unused, 3, empty, partner, tag, MPI_COMM_WORLD);
+        break;
+    case NO_ELEMENTS:
+        MPI_Send(&unused, 0, MPI_DOUBLE, partner, tag, MPI_COMM_WORLD);
+        break;
+    case KINDS:
+        break;
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
@@ -138,7 +157,8 @@ static void nothing(int partner)
             MPI_Status status;
             const int tag = TAG + 10 + (int) kind;
             MPI_Irecv(0 == room ? NULL : in, room, MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request);
-            MPI_Sendrecv(NULL, 0, MPI_BYTE, partner, TAG, NULL, 0, MPI_BYTE, partner, TAG, MPI_COMM_WORLD, &status);
+            MPI_Sendrecv(NULL, 0, MPI_BYTE, partner, TAG, NULL, 0, MPI_BYTE, partner, TAG, MPI_COMM_WORLD,
+                         &status);
             CHECK_STATUS(&status, partner, TAG, 0, "MPI_Sendrecv of nothing");
             send_nothing(kind, partner, empty);
             MPI_Wait(&request, &status);

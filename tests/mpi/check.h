@@ -5,8 +5,9 @@
  */
 /**
  * @file
- * What the MPI test programs share: checks that name file, line, rank and what differed and then end the whole
- * job; buffers whose every byte is known and whose surroundings are guarded; the closing line of a program.
+ * What the MPI test programs share: checks that name file, line, rank and what differed and then end the
+ * whole job; buffers whose every byte is known and whose surroundings are guarded; the closing line of a
+ * program.
  */
 #ifndef FSBML_TESTS_MPI_CHECK_H
 #define FSBML_TESTS_MPI_CHECK_H
@@ -23,10 +24,10 @@
 #include <string.h>
 #include <time.h>
 
-#define CHECK_GUARD 64                  /**< bytes before and after every buffer that nobody may write */
+#define CHECK_GUARD 64 /**< bytes before and after every buffer that nobody may write */
 #define CHECK_GUARD_BYTE 0xA5
-#define CHECK_POISON_BYTE 0x5A          /**< what a receive buffer holds before the message */
-#define CHECK_EAGER_LIMIT 65536         /**< the tcp BTL's default: where the interesting sizes are */
+#define CHECK_POISON_BYTE 0x5A  /**< what a receive buffer holds before the message */
+#define CHECK_EAGER_LIMIT 65536 /**< the tcp BTL's default: where the interesting sizes are */
 #define CHECK_COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 static const char *check_name = "?";
@@ -35,8 +36,8 @@ static int check_rank = -1;
 static int check_size = 0;
 
 /** Ends the job with a message; never returns. */
-__attribute__((format(printf, 3, 4), noreturn, unused))
-static void check_fail(const char *file, int line, const char *format, ...)
+__attribute__((format(printf, 3, 4), noreturn, unused)) static void check_fail(const char *file, int line,
+                                                                               const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -54,24 +55,26 @@ static void check_fail(const char *file, int line, const char *format, ...)
     _Exit(1);
 }
 
-/** Counts a condition that holds; prints the rest of the arguments as printf does and ends the job where it does not. */
-#define CHECK(condition, ...)                                  \
-    do {                                                       \
-        if (!(condition)) {                                    \
-            check_fail(__FILE__, __LINE__, __VA_ARGS__);       \
-        }                                                      \
-        atomic_fetch_add(&check_passed, 1);                    \
+/** Counts a condition that holds; prints the rest of the arguments as printf does and ends the job where it
+ * does not. */
+#define CHECK(condition, ...)                            \
+    do {                                                 \
+        if (!(condition)) {                              \
+            check_fail(__FILE__, __LINE__, __VA_ARGS__); \
+        }                                                \
+        atomic_fetch_add(&check_passed, 1);              \
     } while (0)
 
 /** Checks that two integers are equal and says both when they are not. */
-#define CHECK_EQ(got, expected, what)                                                                      \
-    do {                                                                                                   \
-        const long long check_got_ = (long long) (got), check_expected_ = (long long) (expected);          \
-        CHECK(check_got_ == check_expected_, "%s: got %lld, expected %lld", (what), check_got_,            \
-              check_expected_);                                                                            \
+#define CHECK_EQ(got, expected, what)                                                             \
+    do {                                                                                          \
+        const long long check_got_ = (long long) (got), check_expected_ = (long long) (expected); \
+        CHECK(check_got_ == check_expected_, "%s: got %lld, expected %lld", (what), check_got_,   \
+              check_expected_);                                                                   \
     } while (0)
 
-/** SplitMix64: a bijection with good avalanche, so that neighbouring words, seeds and fragments all differ. */
+/** SplitMix64: a bijection with good avalanche, so that neighbouring words, seeds and fragments all
+ * differ. */
 static inline uint64_t check_mix(uint64_t x)
 {
     x += UINT64_C(0x9E3779B97F4A7C15);
@@ -83,8 +86,8 @@ static inline uint64_t check_mix(uint64_t x)
 /** The seed of one message's content: who sends what to whom, and its number. */
 static inline uint64_t check_seed(int source, int target, int tag, uint64_t number)
 {
-    return check_mix(check_mix(((uint64_t) (uint32_t) source << 32) | (uint32_t) target) ^
-                     (((uint64_t) (uint32_t) tag << 40) + number));
+    return check_mix(check_mix(((uint64_t) (uint32_t) source << 32) | (uint32_t) target)
+                     ^ (((uint64_t) (uint32_t) tag << 40) + number));
 }
 
 /** Byte i of the content that belongs to a seed. */
@@ -100,7 +103,8 @@ static inline uint64_t check_next(uint64_t *state, uint64_t limit)
     return check_mix(*state) % limit;
 }
 
-/** A buffer of `bytes` bytes between guards, poisoned. Free it with check_free(), which looks at the guards. */
+/** A buffer of `bytes` bytes between guards, poisoned. Free it with check_free(), which looks at the
+ * guards. */
 __attribute__((unused)) static uint8_t *check_alloc(size_t bytes)
 {
     uint8_t *base = malloc(bytes + 2 * CHECK_GUARD);
@@ -113,7 +117,8 @@ __attribute__((unused)) static uint8_t *check_alloc(size_t bytes)
 }
 
 /** Checks that nobody wrote before or after the buffer. */
-__attribute__((unused)) static void check_guards(const char *file, int line, const uint8_t *buffer, size_t bytes)
+__attribute__((unused)) static void check_guards(const char *file, int line, const uint8_t *buffer,
+                                                 size_t bytes)
 {
     for (int i = 0; i < CHECK_GUARD; ++i) {
         if (CHECK_GUARD_BYTE != buffer[i - CHECK_GUARD]) {
@@ -155,10 +160,10 @@ __attribute__((unused)) static void check_poison(uint8_t *buffer, size_t bytes)
     memset(buffer, CHECK_POISON_BYTE, bytes);
 }
 
-/** Compares every byte with the seed's content; says where the first and last wrong bytes are and how many. */
-__attribute__((unused))
-static void check_content(const char *file, int line, const uint8_t *buffer, size_t bytes, uint64_t seed,
-                          const char *what)
+/** Compares every byte with the seed's content; says where the first and last wrong bytes are and how
+ * many. */
+__attribute__((unused)) static void check_content(const char *file, int line, const uint8_t *buffer,
+                                                  size_t bytes, uint64_t seed, const char *what)
 {
     size_t wrong = 0, first = 0, last = 0;
     for (size_t i = 0; i < bytes; i += 8) {
@@ -172,23 +177,24 @@ static void check_content(const char *file, int line, const uint8_t *buffer, siz
         }
     }
     if (wrong > 0) {
-        check_fail(file, line, "%s: %zu of %zu bytes are wrong, from %zu to %zu; byte %zu is 0x%02x, expected 0x%02x",
+        check_fail(file, line,
+                   "%s: %zu of %zu bytes are wrong, from %zu to %zu; byte %zu is 0x%02x, expected 0x%02x",
                    what, wrong, bytes, first, last, first, buffer[first], check_byte(seed, first));
     }
     atomic_fetch_add(&check_passed, 1);
 }
-#define CHECK_CONTENT(buffer, bytes, seed, what) check_content(__FILE__, __LINE__, (buffer), (bytes), (seed), (what))
+#define CHECK_CONTENT(buffer, bytes, seed, what) \
+    check_content(__FILE__, __LINE__, (buffer), (bytes), (seed), (what))
 
 /** Checks a status against the message that must have come: source, tag, length in bytes. */
-__attribute__((unused))
-static void check_status(const char *file, int line, MPI_Status *status, int source, int tag, size_t bytes,
-                         const char *what)
+__attribute__((unused)) static void check_status(const char *file, int line, MPI_Status *status, int source,
+                                                 int tag, size_t bytes, const char *what)
 {
     int count = -1;
     MPI_Get_count(status, MPI_BYTE, &count);
     if (status->MPI_SOURCE != source || status->MPI_TAG != tag || count < 0 || (size_t) count != bytes) {
-        check_fail(file, line, "%s: got source %d tag %d length %d, expected source %d tag %d length %zu", what,
-                   status->MPI_SOURCE, status->MPI_TAG, count, source, tag, bytes);
+        check_fail(file, line, "%s: got source %d tag %d length %d, expected source %d tag %d length %zu",
+                   what, status->MPI_SOURCE, status->MPI_TAG, count, source, tag, bytes);
     }
     atomic_fetch_add(&check_passed, 1);
 }

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * One rank streams to another. Says what the interfaces of its node sent meanwhile, and how long MPI_Init took; what that
- * should be, see classes.sh.
+ * One rank streams to another. Says what the interfaces of its node sent meanwhile, and how long MPI_Init
+ * took; what that should be, see classes.sh.
  *
  * usage: classes FROM TO
  */
@@ -13,7 +13,8 @@
 
 enum { TAG = 40, ACK = 41, WINDOW = 16, ROUNDS = 8, BYTES = 49152, RAILS = 3 };
 
-/* Bytes that this node has sent so far on each of its rails. The measurement of the rails is over when MPI_Init returns. */
+/* Bytes that this node has sent so far on each of its rails. The measurement of the rails is over when
+ * MPI_Init returns. */
 static void sent(uint64_t bytes[RAILS])
 {
     char line[512];
@@ -23,7 +24,8 @@ static void sent(uint64_t bytes[RAILS])
     while (NULL != fgets(line, sizeof(line), f)) {
         unsigned rail = 0;
         uint64_t tx = 0;
-        if (2 == sscanf(line, " rail%u: %*u %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &rail, &tx) && rail < RAILS) {
+        if (2 == sscanf(line, " rail%u: %*u %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &rail, &tx)
+            && rail < RAILS) {
             bytes[rail] = tx;
         }
     }
@@ -79,13 +81,16 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, "classes", 2);
     double took = now_ms() - start, longest = 0;
     const int from = argc > 1 ? atoi(argv[1]) : -1, to = argc > 2 ? atoi(argv[2]) : -1;
-    CHECK(argc == 3 && from >= 0 && from < check_size && to >= 0 && to < check_size && from != to, "usage: classes FROM TO");
+    CHECK(argc == 3 && from >= 0 && from < check_size && to >= 0 && to < check_size && from != to,
+          "usage: classes FROM TO");
     /* All speak with all before the stream begins: so all need a table, and the stream finds proved paths. */
     for (int i = 0; i < 10; ++i) {
         for (int off = 1; off < check_size; ++off) {
-            const int next = (check_rank + off) % check_size, previous = (check_rank - off + check_size) % check_size;
+            const int next = (check_rank + off) % check_size,
+                      previous = (check_rank - off + check_size) % check_size;
             int in = -1;
-            MPI_Sendrecv(&i, 1, MPI_INT, next, TAG, &in, 1, MPI_INT, previous, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(&i, 1, MPI_INT, next, TAG, &in, 1, MPI_INT, previous, TAG, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
             CHECK_EQ(in, i, "another rank's turn");
         }
         check_sleep(0.01);

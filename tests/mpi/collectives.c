@@ -12,8 +12,8 @@ typedef uint64_t word;
 
 static const size_t sizes[] = {0, 8, 64, 1000, 4096, 16384, 65528, 65536, 262144, 1048576}; /* bytes */
 
-static size_t n;        /* words of this round */
-static int root;        /* of this round */
+static size_t n; /* words of this round */
+static int root; /* of this round */
 static uint64_t round_seed;
 
 /* Word i that rank `from` has for rank `to` (0 where it is for everybody). */
@@ -35,8 +35,9 @@ static void release(word *buffer, size_t count)
 static void compare(size_t i, word got, word expected, const char *what)
 {
     if (got != expected) {
-        check_fail(__FILE__, __LINE__, "%s, %zu words, root %d: word %zu is 0x%" PRIx64 ", expected 0x%" PRIx64, what, n,
-                   root, i, got, expected);
+        check_fail(__FILE__, __LINE__,
+                   "%s, %zu words, root %d: word %zu is 0x%" PRIx64 ", expected 0x%" PRIx64, what, n, root, i,
+                   got, expected);
     }
 }
 
@@ -188,7 +189,8 @@ static void allgatherv(void)
     for (size_t i = 0; i < (size_t) counts[check_rank]; ++i) {
         mine[i] = value(check_rank, 0, i);
     }
-    MPI_Allgatherv(mine, counts[check_rank], MPI_UINT64_T, result, counts, places, MPI_UINT64_T, MPI_COMM_WORLD);
+    MPI_Allgatherv(mine, counts[check_rank], MPI_UINT64_T, result, counts, places, MPI_UINT64_T,
+                   MPI_COMM_WORLD);
     for (int r = 0; r < check_size; ++r) {
         for (int i = 0; i < counts[r]; ++i) {
             compare((size_t) i, result[places[r] + i], value(r, 0, (size_t) i), "allgatherv");
@@ -237,7 +239,8 @@ static void alltoallv(void)
             mine[send_places[r] + i] = value(check_rank, r, (size_t) i);
         }
     }
-    MPI_Alltoallv(mine, send_counts, send_places, MPI_UINT64_T, result, counts, places, MPI_UINT64_T, MPI_COMM_WORLD);
+    MPI_Alltoallv(mine, send_counts, send_places, MPI_UINT64_T, result, counts, places, MPI_UINT64_T,
+                  MPI_COMM_WORLD);
     for (int r = 0; r < check_size; ++r) {
         for (int i = 0; i < counts[r]; ++i) {
             compare((size_t) i, result[places[r] + i], value(r, check_rank, (size_t) i), "alltoallv");
@@ -249,8 +252,8 @@ static void alltoallv(void)
 }
 
 /*
- * Nobody leaves a barrier before the last one came: rank `root` comes late, and everybody tells it on leaving. It must
- * not have heard of anybody before it enters.
+ * Nobody leaves a barrier before the last one came: rank `root` comes late, and everybody tells it on
+ * leaving. It must not have heard of anybody before it enters.
  */
 static void barrier(bool nonblocking)
 {

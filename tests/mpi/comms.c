@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * Communicators: duplicates do not hear each other, split and reordered ones, intercommunicators and their merge, and
- * many made and freed one after the other.
+ * Communicators: duplicates do not hear each other, split and reordered ones, intercommunicators and their
+ * merge, and many made and freed one after the other.
  */
 #include "check.h"
 
@@ -22,8 +22,8 @@ static void traffic(MPI_Comm comm, int tag, const char *what)
         uint8_t *out = check_alloc(sizes[s]), *in = check_alloc(sizes[s]);
         MPI_Status status;
         check_fill(out, sizes[s], check_seed(rank, partner, tag, sizes[s]));
-        MPI_Sendrecv(out, (int) sizes[s], MPI_BYTE, partner, tag, in, (int) sizes[s], MPI_BYTE, partner, tag, comm,
-                     &status);
+        MPI_Sendrecv(out, (int) sizes[s], MPI_BYTE, partner, tag, in, (int) sizes[s], MPI_BYTE, partner, tag,
+                     comm, &status);
         CHECK_STATUS(&status, partner, tag, sizes[s], what);
         CHECK_CONTENT(in, sizes[s], check_seed(partner, rank, tag, sizes[s]), what);
         check_free(out, sizes[s]);
@@ -34,7 +34,8 @@ static void traffic(MPI_Comm comm, int tag, const char *what)
     CHECK_EQ(sum, size * (size - 1) / 2, what);
 }
 
-/* Same source, same tag, two communicators: each message stays in its own, though received the other way round. */
+/* Same source, same tag, two communicators: each message stays in its own, though received the other way
+ * round. */
 static void duplicates(void)
 {
     enum { N = 20 };
@@ -81,7 +82,8 @@ static void splits(void)
     traffic(part, 8, "traffic in half a communicator");
     MPI_Comm_free(&part);
 
-    MPI_Comm_split(MPI_COMM_WORLD, 0 == check_rank ? MPI_UNDEFINED : 1, check_rank, &part); /* all but rank 0 */
+    MPI_Comm_split(MPI_COMM_WORLD, 0 == check_rank ? MPI_UNDEFINED : 1, check_rank,
+                   &part); /* all but rank 0 */
     if (0 == check_rank) {
         CHECK(MPI_COMM_NULL == part, "a rank without a colour got a communicator");
     } else {
@@ -129,7 +131,8 @@ static void intercommunicators(void)
         }
     }
 
-    /* collectives over it: rank 0 of the low group tells the whole high group; both groups hear the other's sum */
+    /* collectives over it: rank 0 of the low group tells the whole high group; both groups hear the other's
+     * sum */
     int told = high ? -1 : 4711, sum = -1, one = 1 + high;
     MPI_Bcast(&told, 1, MPI_INT, high ? 0 : (0 == mine ? MPI_ROOT : MPI_PROC_NULL), inter);
     CHECK_EQ(told, 4711, "bcast over an intercommunicator");
@@ -142,14 +145,16 @@ static void intercommunicators(void)
     MPI_Comm_rank(merged, &rank);
     MPI_Comm_size(merged, &size);
     CHECK_EQ(size, check_size, "size after the merge");
-    CHECK_EQ(rank, high ? check_rank - check_size / 2 : check_rank + check_size - check_size / 2, "rank after the merge");
+    CHECK_EQ(rank, high ? check_rank - check_size / 2 : check_rank + check_size - check_size / 2,
+             "rank after the merge");
     traffic(merged, 13, "traffic after the merge");
     MPI_Comm_free(&merged);
     MPI_Comm_free(&inter);
     MPI_Comm_free(&local);
 }
 
-/* Made and freed over and over with a message under way in each: the next one must not hear the last one's. */
+/* Made and freed over and over with a message under way in each: the next one must not hear the last
+ * one's. */
 static void many_in_turn(void)
 {
     const int partner = check_partner();

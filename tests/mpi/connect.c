@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * MPI_Open_port, MPI_Comm_accept, MPI_Comm_connect: the two halves of the job meet through a port, talk over the
- * intercommunicator and merged, part, and meet once more.
+ * MPI_Open_port, MPI_Comm_accept, MPI_Comm_connect: the two halves of the job meet through a port, talk over
+ * the intercommunicator and merged, part, and meet once more.
  */
 #include "check.h"
 

@@ -4,8 +4,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * Derived datatypes: non-contiguous on the sending side, the receiving side and both, below and above the eager limit.
- * What a type covers is computed here by hand; bytes that it does not cover must stay as they were.
+ * Derived datatypes: non-contiguous on the sending side, the receiving side and both, below and above the
+ * eager limit. What a type covers is computed here by hand; bytes that it does not cover must stay as they
+ * were.
  */
 #include "check.h"
 
@@ -18,8 +19,8 @@ struct layout {
     int n_blocks;
     size_t offset[MAX_BLOCKS];
     size_t length[MAX_BLOCKS];
-    size_t size;    /* bytes that one element covers */
-    size_t extent;  /* bytes from one element to the next */
+    size_t size;   /* bytes that one element covers */
+    size_t extent; /* bytes from one element to the next */
 };
 
 static void finish(struct layout *layout)
@@ -159,7 +160,8 @@ static void exchange(const struct layout *from, const struct layout *to, size_t 
     CHECK_EQ(elements, count, "elements received");
     for (size_t i = 0; i < in_bytes; ++i) {
         if (in[i] != expected[i]) {
-            check_fail(__FILE__, __LINE__, "%zu elements, %s to %s: byte %zu of %zu is 0x%02x, expected 0x%02x%s", count,
+            check_fail(__FILE__, __LINE__,
+                       "%zu elements, %s to %s: byte %zu of %zu is 0x%02x, expected 0x%02x%s", count,
                        from->name, to->name, i, in_bytes, in[i], expected[i],
                        CHECK_POISON_BYTE == expected[i] ? " (a gap, perhaps)" : "");
         }
@@ -177,7 +179,8 @@ static void packed(const struct layout *layout, size_t count)
     const size_t in_bytes = count * layout->extent;
     int room = 0, position = 0;
     MPI_Pack_size((int) count, layout->type, MPI_COMM_WORLD, &room);
-    uint8_t *memory = check_alloc(in_bytes), *parcel = check_alloc((size_t) room), *in = check_alloc(in_bytes);
+    uint8_t *memory = check_alloc(in_bytes), *parcel = check_alloc((size_t) room),
+            *in = check_alloc(in_bytes);
     scatter(layout, count, memory, check_seed(check_rank, partner, TAG + 1, count));
     MPI_Pack(memory, (int) count, layout->type, parcel, room, &position, MPI_COMM_WORLD);
     MPI_Request request;

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * The very first message goes from one given rank to another, while nobody else says anything: the connection is made from
- * this side. Then back, and on to everybody.
+ * The very first message goes from one given rank to another, while nobody else says anything: the connection
+ * is made from this side. Then back, and on to everybody.
  *
  * usage: first RANK      between rank 0 and the last one; the first message goes to RANK
  */

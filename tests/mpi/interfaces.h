@@ -9,7 +9,8 @@
 
 #include "check.h"
 
-/** Bytes that this node has sent so far on each of its rails. The measurement of the rails is over when MPI_Init returns. */
+/** Bytes that this node has sent so far on each of its rails. The measurement of the rails is over when
+ * MPI_Init returns. */
 static inline void interfaces_sent(uint64_t bytes[2])
 {
     char line[512];

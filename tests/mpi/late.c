@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * A rank that computes for two seconds, and so makes no progress, while the others send to it: nothing is lost, and no
- * rail passes for dead because its partner is busy. The last rank is late, then the first.
+ * A rank that computes for two seconds, and so makes no progress, while the others send to it: nothing is
+ * lost, and no rail passes for dead because its partner is busy. The last rank is late, then the first.
  */
 #include "check.h"
 
@@ -50,7 +50,8 @@ static void round_with(int late)
                 check_poison(in, 100000);
                 MPI_Recv(in, 100000, MPI_BYTE, from, 70, MPI_COMM_WORLD, &status);
                 CHECK_STATUS(&status, from, 70, size_of(k), "message to a late rank");
-                CHECK_CONTENT(in, size_of(k), check_seed(from, late, 70, (uint64_t) k), "message to a late rank");
+                CHECK_CONTENT(in, size_of(k), check_seed(from, late, 70, (uint64_t) k),
+                              "message to a late rank");
             }
         }
     }

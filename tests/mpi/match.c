@@ -13,7 +13,8 @@ static const size_t sizes[] = {0, 1, 64, 1025, 4096, 16384, 65480, 65522, 65536,
 enum { TAG_PROBE = 100, TAG_ANY = 200, TAG_CANCEL = 300, TAG_TOKEN = 400 };
 
 enum how { PROBE, IPROBE, MPROBE, IMPROBE, PLAIN, HOWS };
-static const char *const how_name[HOWS] = {"probe", "iprobe", "mprobe", "improbe", "any-source any-tag receive"};
+static const char *const how_name[HOWS] = {"probe", "iprobe", "mprobe", "improbe",
+                                           "any-source any-tag receive"};
 
 /* Receives whatever comes next within a range that only one message is in, in the way that `how` says. */
 static void receive(enum how how, uint8_t *buffer, size_t room, MPI_Status *status)
@@ -22,19 +23,25 @@ static void receive(enum how how, uint8_t *buffer, size_t room, MPI_Status *stat
     MPI_Status seen;
     int flag = 0, count = -1;
     switch (how) {
-    case PROBE: MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &seen); break;
+    case PROBE:
+        MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &seen);
+        break;
     case IPROBE:
         while (!flag) {
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &seen);
         }
         break;
-    case MPROBE: MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &seen); break;
+    case MPROBE:
+        MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &seen);
+        break;
     case IMPROBE:
         while (!flag) {
             MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &message, &seen);
         }
         break;
-    default: MPI_Recv(buffer, (int) room, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, status); return;
+    default:
+        MPI_Recv(buffer, (int) room, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, status);
+        return;
     }
     MPI_Get_count(&seen, MPI_BYTE, &count);
     CHECK(count >= 0 && (size_t) count <= room, "%s: length %d", how_name[how], count);
@@ -47,7 +54,8 @@ static void receive(enum how how, uint8_t *buffer, size_t room, MPI_Status *stat
     CHECK_EQ(status->MPI_TAG, seen.MPI_TAG, "tag of the message after its probe");
 }
 
-/* Rank 0 takes one message of each size from every other rank, not knowing what comes; each must come exactly once. */
+/* Rank 0 takes one message of each size from every other rank, not knowing what comes; each must come exactly
+ * once. */
 static void any(enum how how)
 {
     enum { N = CHECK_COUNT(sizes) };
@@ -124,7 +132,8 @@ static void cancel(size_t bytes)
     MPI_Recv(in, (int) bytes, MPI_BYTE, partner, TAG_CANCEL, MPI_COMM_WORLD, &status);
     MPI_Wait(&sent, MPI_STATUS_IGNORE);
     CHECK_STATUS(&status, partner, TAG_CANCEL, bytes, "message after a cancelled receive");
-    CHECK_CONTENT(in, bytes, check_seed(partner, check_rank, TAG_CANCEL, bytes), "message after a cancelled receive");
+    CHECK_CONTENT(in, bytes, check_seed(partner, check_rank, TAG_CANCEL, bytes),
+                  "message after a cancelled receive");
     for (size_t i = 0; i < bytes; ++i) {
         CHECK(CHECK_POISON_BYTE == never[i], "byte %zu of the cancelled receive's buffer was written", i);
     }
@@ -134,8 +143,8 @@ static void cancel(size_t bytes)
 }
 
 /*
- * An eager message that is longer than its buffer is an error, and writes nothing past the buffer. (Open MPI's own
- * put protocol and self BTL do write past it, whatever the BML: those are not asked here.)
+ * An eager message that is longer than its buffer is an error, and writes nothing past the buffer. (Open
+ * MPI's own put protocol and self BTL do write past it, whatever the BML: those are not asked here.)
  */
 static void truncated(size_t bytes)
 {
@@ -150,7 +159,8 @@ static void truncated(size_t bytes)
     const int code = MPI_Recv(in, (int) (bytes / 2), MPI_BYTE, partner, TAG_TOKEN, MPI_COMM_WORLD, &status);
     MPI_Error_class(code, &class);
     CHECK_EQ(class, MPI_ERR_TRUNCATE, "error class of a receive that is too short");
-    CHECK(MPI_SUCCESS == MPI_Wait(&sent, MPI_STATUS_IGNORE), "the sender of a message that was cut got an error");
+    CHECK(MPI_SUCCESS == MPI_Wait(&sent, MPI_STATUS_IGNORE),
+          "the sender of a message that was cut got an error");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     check_free(out, bytes);
     check_free(in, bytes / 2);

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * One-sided communication: put and get under fence, lock with flush, and post-start, on windows made from own memory and on
- * allocated ones. What computes at the target is in onesided_atomics.c, passive targets and odd windows in onesided_passive.c
- * and onesided_windows.c.
+ * One-sided communication: put and get under fence, lock with flush, and post-start, on windows made from own
+ * memory and on allocated ones. What computes at the target is in onesided_atomics.c, passive targets and odd
+ * windows in onesided_passive.c and onesided_windows.c.
  */
 #include "check.h"
 
@@ -46,7 +46,8 @@ static void fence(MPI_Win win, uint8_t *base, size_t bytes)
     MPI_Win_fence(0, win);
     for (int r = 0; r < check_size; ++r) {
         CHECK_CONTENT(slot(base, r), bytes, check_seed(r, 0, 20, bytes), "put under fence");
-        CHECK(bytes == SLOT || CHECK_POISON_BYTE == slot(base, r)[bytes], "put of %zu bytes wrote one more", bytes);
+        CHECK(bytes == SLOT || CHECK_POISON_BYTE == slot(base, r)[bytes], "put of %zu bytes wrote one more",
+              bytes);
     }
     MPI_Win_fence(0, win);
     const int partner = check_partner();
@@ -93,7 +94,8 @@ static void post_start(MPI_Win win, uint8_t *base, size_t bytes)
     MPI_Put(out, (int) bytes, MPI_BYTE, partner, (MPI_Aint) check_rank * SLOT, (int) bytes, MPI_BYTE, win);
     MPI_Win_complete(win);
     MPI_Win_wait(win);
-    CHECK_CONTENT(slot(base, partner), bytes, check_seed(partner, check_rank, 22, bytes), "put between start and complete");
+    CHECK_CONTENT(slot(base, partner), bytes, check_seed(partner, check_rank, 22, bytes),
+                  "put between start and complete");
     MPI_Group_free(&other);
     MPI_Group_free(&world);
     check_free(out, bytes);

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * One-sided communication that computes at the target: accumulate with several operations and types, get_accumulate,
- * fetch_and_op, compare_and_swap; all ranks on the same words at once, with exact results; tiny, and larger than any
- * fragment.
+ * One-sided communication that computes at the target: accumulate with several operations and types,
+ * get_accumulate, fetch_and_op, compare_and_swap; all ranks on the same words at once, with exact results;
+ * tiny, and larger than any fragment.
  */
 #include "check.h"
 
@@ -37,7 +37,8 @@ static void set_words(MPI_Win win, int64_t *base, int count, int64_t value)
 /* All ranks add to the same words of rank 0 at once: no addition may be lost. */
 static void sums(MPI_Win win, int64_t *base, int count)
 {
-    int64_t *mine = malloc((size_t) count * sizeof(*mine)), *before = malloc((size_t) count * sizeof(*before));
+    int64_t *mine = malloc((size_t) count * sizeof(*mine)),
+            *before = malloc((size_t) count * sizeof(*before));
     CHECK(NULL != mine && NULL != before, "no memory");
     for (int i = 0; i < count; ++i) {
         mine[i] = check_rank + i;
@@ -48,7 +49,8 @@ static void sums(MPI_Win win, int64_t *base, int count)
     for (int round = 0; round < ROUNDS; ++round) {
         MPI_Accumulate(mine, count, MPI_INT64_T, 0, 0, count, MPI_INT64_T, MPI_SUM, win);
     }
-    MPI_Get_accumulate(mine, count, MPI_INT64_T, before, count, MPI_INT64_T, 0, 0, count, MPI_INT64_T, MPI_SUM, win);
+    MPI_Get_accumulate(mine, count, MPI_INT64_T, before, count, MPI_INT64_T, 0, 0, count, MPI_INT64_T,
+                       MPI_SUM, win);
     MPI_Win_flush_all(win);
     MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -65,8 +67,9 @@ static void sums(MPI_Win win, int64_t *base, int count)
     free(before);
 }
 
-/* Each operation in turn, all ranks at once; what comes out does not depend on who was first. All ranks with or all without
- * fetching. Bitwise ones come out wrong from a remote rank in 5.0.7 (active-message RDMA), with r2 as well. */
+/* Each operation in turn, all ranks at once; what comes out does not depend on who was first. All ranks with
+ * or all without fetching. Bitwise ones come out wrong from a remote rank in 5.0.7 (active-message RDMA),
+ * with r2 as well. */
 static void operations(MPI_Win win, int64_t *base, bool fetch)
 {
     const int64_t mine = check_rank + 1, bit = INT64_C(1) << check_rank;
@@ -95,8 +98,8 @@ static void operations(MPI_Win win, int64_t *base, bool fetch)
         set_words(win, base, 1, table[t].start);
         MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
         if (fetch || MPI_NO_OP == table[t].op) {
-            MPI_Get_accumulate(&table[t].operand, 1, MPI_INT64_T, &found, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, table[t].op,
-                               win);
+            MPI_Get_accumulate(&table[t].operand, 1, MPI_INT64_T, &found, 1, MPI_INT64_T, 0, 0, 1,
+                               MPI_INT64_T, table[t].op, win);
         } else {
             MPI_Accumulate(&table[t].operand, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, table[t].op, win);
         }
@@ -166,7 +169,8 @@ static void replace(MPI_Win win, int64_t *base)
     sync_all(win);
     for (int i = 0; i < N && 0 == check_rank; ++i) {
         const int64_t who = base[i] / 1000000;
-        CHECK(i == base[i] % 1000000 && who >= 1 && who <= check_size, "MPI_REPLACE: word %d is %" PRId64, i, base[i]);
+        CHECK(i == base[i] % 1000000 && who >= 1 && who <= check_size, "MPI_REPLACE: word %d is %" PRId64, i,
+              base[i]);
     }
 }
 
@@ -182,14 +186,15 @@ static void counter(MPI_Win win, int64_t *base, int owner)
     for (int i = 0; i < DRAWS; ++i) {
         MPI_Fetch_and_op(&one, &drawn, MPI_INT64_T, owner, 0, MPI_SUM, win);
         MPI_Win_flush(owner, win);
-        CHECK(drawn > last && drawn < (int64_t) DRAWS * check_size, "fetch_and_op drew %" PRId64 " after %" PRId64, drawn,
-              last);
+        CHECK(drawn > last && drawn < (int64_t) DRAWS * check_size,
+              "fetch_and_op drew %" PRId64 " after %" PRId64, drawn, last);
         last = drawn;
         sum += drawn;
     }
     MPI_Win_unlock_all(win);
     MPI_Allreduce(&sum, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    CHECK_EQ(all, (int64_t) DRAWS * check_size * ((int64_t) DRAWS * check_size - 1) / 2, "sum of all numbers drawn");
+    CHECK_EQ(all, (int64_t) DRAWS * check_size * ((int64_t) DRAWS * check_size - 1) / 2,
+             "sum of all numbers drawn");
 }
 
 /* A lock made of compare_and_swap, around a read and a write that only it makes safe. */
@@ -228,7 +233,8 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, "onesided_atomics", 2);
     MPI_Win win;
     int64_t *base = NULL;
-    MPI_Win_allocate((MPI_Aint) WORDS * (MPI_Aint) sizeof(*base), sizeof(*base), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_allocate((MPI_Aint) WORDS * (MPI_Aint) sizeof(*base), sizeof(*base), MPI_INFO_NULL,
+                     MPI_COMM_WORLD, &base, &win);
     sums(win, base, 1);
     sums(win, base, 1024);
     sums(win, base, WORDS);

@@ -4,8 +4,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * One-sided communication whose target does nothing for it: lock, lock_all, flush and flush_local, rput and rget, large
- * transfers and many tiny ones, strided types, to oneself; the target computes meanwhile, and comes to MPI only at the end.
+ * One-sided communication whose target does nothing for it: lock, lock_all, flush and flush_local, rput and
+ * rget, large transfers and many tiny ones, strided types, to oneself; the target computes meanwhile, and
+ * comes to MPI only at the end.
  */
 #include "check.h"
 
@@ -19,7 +20,8 @@ static void sync_all(MPI_Win win)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Larger than any fragment, to the rank after this one, by way of requests; the ranks of odd number are busy for a while. */
+/* Larger than any fragment, to the rank after this one, by way of requests; the ranks of odd number are busy
+ * for a while. */
 static void large(MPI_Win win, const uint8_t *base)
 {
     const int target = (check_rank + 1) % check_size, source = (check_rank + check_size - 1) % check_size;
@@ -46,7 +48,8 @@ static void large(MPI_Win win, const uint8_t *base)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Each rank's bytes are interleaved with those of the others; the origin buffer may be used again after flush_local. */
+/* Each rank's bytes are interleaved with those of the others; the origin buffer may be used again after
+ * flush_local. */
 static void tiny(MPI_Win win, uint8_t *base)
 {
     const size_t bytes = (size_t) TINY * (size_t) check_size;
@@ -68,7 +71,8 @@ static void tiny(MPI_Win win, uint8_t *base)
     sync_all(win);
     for (size_t i = 0; i < bytes; ++i) {
         const int from = (int) (i % (size_t) check_size);
-        CHECK_EQ(base[i], check_byte(check_seed(from, check_rank, 51, 0), i / (size_t) check_size), "tiny put");
+        CHECK_EQ(base[i], check_byte(check_seed(from, check_rank, 51, 0), i / (size_t) check_size),
+                 "tiny put");
     }
     CHECK_EQ(base[bytes], CHECK_POISON_BYTE, "the byte behind the last tiny put");
     MPI_Barrier(MPI_COMM_WORLD);
@@ -97,14 +101,18 @@ static void strided(MPI_Win win, uint8_t *base)
     MPI_Win_unlock(target, win);
     for (size_t i = 0; i < 2 * bytes - BLOCK; ++i) {
         const size_t block = i / (2 * BLOCK), at = i % (2 * BLOCK);
-        CHECK_EQ(in[i], at < BLOCK ? check_byte(check_seed(check_rank, target, 52, 0), block * BLOCK + at) : CHECK_POISON_BYTE,
+        CHECK_EQ(in[i],
+                 at < BLOCK ? check_byte(check_seed(check_rank, target, 52, 0), block * BLOCK + at)
+                            : CHECK_POISON_BYTE,
                  "strided get");
     }
     MPI_Barrier(MPI_COMM_WORLD);
     sync_all(win);
     for (size_t i = 0; i < span; ++i) {
         const size_t block = i / (STRIDE * BLOCK), at = i % (STRIDE * BLOCK);
-        CHECK_EQ(base[i], at < BLOCK ? check_byte(check_seed(target, check_rank, 52, 0), block * BLOCK + at) : CHECK_POISON_BYTE,
+        CHECK_EQ(base[i],
+                 at < BLOCK ? check_byte(check_seed(target, check_rank, 52, 0), block * BLOCK + at)
+                            : CHECK_POISON_BYTE,
                  "strided put");
     }
     MPI_Type_free(&here);
@@ -131,7 +139,8 @@ static void to_oneself(MPI_Win win, const uint8_t *base)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Rank 0 computes, without a single call of MPI, while all others work on its window; it sees their work at the end. */
+/* Rank 0 computes, without a single call of MPI, while all others work on its window; it sees their work at
+ * the end. */
 static void absent_target(MPI_Win win, const uint8_t *base)
 {
     enum { BYTES = 400000 };

@@ -4,18 +4,20 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * One-sided communication on windows of other kinds: dynamic ones, to which memory is attached while they live, shared
- * ones of a node's ranks, windows with different sizes and units on each rank, many at once; and post-start-complete-wait
- * with groups of several ranks.
+ * One-sided communication on windows of other kinds: dynamic ones, to which memory is attached while they
+ * live, shared ones of a node's ranks, windows with different sizes and units on each rank, many at once; and
+ * post-start-complete-wait with groups of several ranks.
  */
 #include "check.h"
 
 enum { MANY = 8 };
 
-/* Each rank attaches two buffers, tells the others where they are, and detaches one while the other is still used. */
+/* Each rank attaches two buffers, tells the others where they are, and detaches one while the other is still
+ * used. */
 static void dynamic(size_t bytes)
 {
-    uint8_t *buffer[2] = {check_alloc(bytes), check_alloc(bytes)}, *out = check_alloc(bytes), *in = check_alloc(bytes);
+    uint8_t *buffer[2] = {check_alloc(bytes), check_alloc(bytes)}, *out = check_alloc(bytes),
+            *in = check_alloc(bytes);
     MPI_Aint mine[2], *all = malloc(2 * (size_t) check_size * sizeof(*all));
     MPI_Win win;
     CHECK(NULL != all, "no memory");
@@ -37,7 +39,8 @@ static void dynamic(size_t bytes)
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win);
         MPI_Win_unlock(check_rank, win);
-        CHECK_CONTENT(buffer[b], bytes, check_seed(source, check_rank, 60 + b, bytes), "put to attached memory");
+        CHECK_CONTENT(buffer[b], bytes, check_seed(source, check_rank, 60 + b, bytes),
+                      "put to attached memory");
         MPI_Win_detach(win, buffer[b]);
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -78,7 +81,8 @@ static void shared(void)
     MPI_Comm_free(&node);
 }
 
-/* Rank r offers r words of r + 1 bytes, so rank 0 nothing. Several windows are open at once, each with its own content. */
+/* Rank r offers r words of r + 1 bytes, so rank 0 nothing. Several windows are open at once, each with its
+ * own content. */
 static void uneven_sizes(void)
 {
     MPI_Win win[MANY];
@@ -106,8 +110,8 @@ static void uneven_sizes(void)
     for (int w = 0; w < MANY; ++w) {
         MPI_Win_fence(MPI_MODE_NOSUCCEED, win[w]);
         for (int i = 0; i < check_rank; ++i) {
-            CHECK_CONTENT(base[w] + (size_t) i * unit, unit, check_seed(left, check_rank, 63 + w, (uint64_t) i),
-                          "words of different sizes");
+            CHECK_CONTENT(base[w] + (size_t) i * unit, unit,
+                          check_seed(left, check_rank, 63 + w, (uint64_t) i), "words of different sizes");
         }
         CHECK_EQ(base[w][bytes], CHECK_POISON_BYTE, "the byte behind the last word");
         MPI_Win_free(&win[w]);
@@ -131,7 +135,8 @@ static void groups(size_t bytes)
         MPI_Win_start(others, 0, win);
         for (int r = 0; r < check_size; ++r) {
             if (r != check_rank) {
-                MPI_Put(out, (int) bytes, MPI_BYTE, r, (MPI_Aint) ((size_t) check_rank * bytes), (int) bytes, MPI_BYTE, win);
+                MPI_Put(out, (int) bytes, MPI_BYTE, r, (MPI_Aint) ((size_t) check_rank * bytes), (int) bytes,
+                        MPI_BYTE, win);
             }
         }
         MPI_Win_complete(win);
@@ -141,7 +146,8 @@ static void groups(size_t bytes)
         }
         for (int r = 0; r < check_size; ++r) {
             if (r != check_rank) {
-                CHECK_CONTENT(base + (size_t) r * bytes, bytes, check_seed(r, 0, 72, bytes), "put to a group");
+                CHECK_CONTENT(base + (size_t) r * bytes, bytes, check_seed(r, 0, 72, bytes),
+                              "put to a group");
             }
         }
     }

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * Message order when rails differ in speed: messages of one (source, communicator) match in the order in which they
- * were sent, whatever their sizes. Sizes, tags and contents follow from a seed that all ranks share, so that the
- * receiver knows what message number k is, also where it is empty. Usage: order [SEED]
+ * Message order when rails differ in speed: messages of one (source, communicator) match in the order in
+ * which they were sent, whatever their sizes. Sizes, tags and contents follow from a seed that all ranks
+ * share, so that the receiver knows what message number k is, also where it is empty. Usage: order [SEED]
  */
 #include "check.h"
 
@@ -21,7 +21,8 @@ struct message {
 
 static uint64_t job_seed;
 
-/* What rank `source` sends to rank `target` as number k of a phase: small ones often right behind large ones. */
+/* What rank `source` sends to rank `target` as number k of a phase: small ones often right behind large
+ * ones. */
 static struct message message_of(int phase, int source, int target, int k)
 {
     uint64_t state = job_seed ^ check_seed(source, target, phase, (uint64_t) k);
@@ -64,7 +65,8 @@ static void end_sending(int phase, int target)
     }
 }
 
-static void compare(const struct message *m, int source, int k, MPI_Status *status, uint8_t *buffer, const char *how)
+static void compare(const struct message *m, int source, int k, MPI_Status *status, uint8_t *buffer,
+                    const char *how)
 {
     char what[128];
     snprintf(what, sizeof(what), "%s, message %d from rank %d (seed %" PRIu64 ")", how, k, source, job_seed);
@@ -85,7 +87,8 @@ static void any_tag(MPI_Comm comm, int phase, int source)
     check_free(buffer, EXACT);
 }
 
-/* Receives by tag, one tag after the other, the last tag first: order within each tag; most come unexpected. */
+/* Receives by tag, one tag after the other, the last tag first: order within each tag; most come
+ * unexpected. */
 static void by_tag(MPI_Comm comm, int phase, int source)
 {
     uint8_t *buffer = check_alloc(EXACT);
@@ -108,7 +111,8 @@ static void post(MPI_Comm comm, int phase, int source, MPI_Request *request)
     for (int k = 0; k < MESSAGES; ++k) {
         const struct message m = message_of(phase, source, check_rank, k);
         in[k] = check_alloc(m.bytes + 8);
-        MPI_Irecv(in[k], (int) m.bytes + 8, MPI_BYTE, source, 0 == k % 2 ? MPI_ANY_TAG : m.tag, comm, &request[k]);
+        MPI_Irecv(in[k], (int) m.bytes + 8, MPI_BYTE, source, 0 == k % 2 ? MPI_ANY_TAG : m.tag, comm,
+                  &request[k]);
     }
 }
 
@@ -138,7 +142,8 @@ static void any_source(MPI_Comm comm, int phase)
         MPI_Status status;
         MPI_Recv(buffer, EXACT, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
         const int source = status.MPI_SOURCE;
-        CHECK(source > 0 && source < check_size && next[source] < MESSAGES, "a message too many from rank %d", source);
+        CHECK(source > 0 && source < check_size && next[source] < MESSAGES, "a message too many from rank %d",
+              source);
         const struct message m = message_of(phase, source, 0, next[source]);
         compare(&m, source, next[source], &status, buffer, "any source");
         ++next[source];
@@ -147,7 +152,8 @@ static void any_source(MPI_Comm comm, int phase)
     check_free(buffer, EXACT);
 }
 
-/* One large message and a burst of small ones behind it, all with one tag; ssend makes the end of a burst an event. */
+/* One large message and a burst of small ones behind it, all with one tag; ssend makes the end of a burst an
+ * event. */
 static void small_after_large(MPI_Comm comm, int partner)
 {
     static const size_t large[ROUNDS] = {4096, 16384, 65536, 200000, 600000};
@@ -158,8 +164,8 @@ static void small_after_large(MPI_Comm comm, int partner)
         MPI_Status status[2 * (BURST + 1)];
         check_fill(big_out, large[round], job_seed + (uint64_t) (check_rank * ROUNDS + round));
         for (int i = 0; i <= BURST; ++i) {
-            MPI_Irecv(0 == i ? (void *) big_in : (void *) &small_in[i - 1], 0 == i ? (int) large[round] : 4, MPI_BYTE,
-                      partner, 7, comm, &request[i]);
+            MPI_Irecv(0 == i ? (void *) big_in : (void *) &small_in[i - 1], 0 == i ? (int) large[round] : 4,
+                      MPI_BYTE, partner, 7, comm, &request[i]);
         }
         MPI_Barrier(comm);
         MPI_Isend(big_out, (int) large[round], MPI_BYTE, partner, 7, comm, &request[BURST + 1]);

@@ -9,12 +9,13 @@
  */
 #include "check.h"
 
-/* The tcp BTL counts ob1's headers (14 to 56 bytes) into the eager limit: every size near it, then the big ones. */
+/* The tcp BTL counts ob1's headers (14 to 56 bytes) into the eager limit: every size near it, then the big
+ * ones. */
 static const size_t all_sizes[] = {
-    0,     1,     2,     3,     7,     8,     15,     16,     63,     64,     65,     127,   128,  255,
-    256,   257,   511,   512,   1023,  1024,  1025,   2047,   2048,   4095,   4096,   4097,  8192, 16384,
-    32767, 32768, 32769, 65472, 65480, 65488, 65496,  65504,  65512,  65520,  65522,  65528, 65535, 65536,
-    65537, 65544, 65560, 65592, 65600, 131072, 131073, 1048579, 4194304,
+    0,     1,     2,     3,     7,     8,     15,    16,    63,     64,     65,      127,     128,
+    255,   256,   257,   511,   512,   1023,  1024,  1025,  2047,   2048,   4095,    4096,    4097,
+    8192,  16384, 32767, 32768, 32769, 65472, 65480, 65488, 65496,  65504,  65512,   65520,   65522,
+    65528, 65535, 65536, 65537, 65544, 65560, 65592, 65600, 131072, 131073, 1048579, 4194304,
 };
 static const size_t few_sizes[] = {0, 1, 64, 1025, 4096, 65480, 65522, 65536, 65537, 131072};
 
@@ -72,34 +73,55 @@ static void both(size_t bytes, bool combined)
     CHECK_STATUS(&status[0], partner, tag, bytes, describe("exchange", bytes));
     CHECK_CONTENT(in, bytes, check_seed(partner, check_rank, tag, bytes), describe("exchange", bytes));
     for (size_t i = 0; i < 100; ++i) {
-        CHECK(CHECK_POISON_BYTE == in[bytes + i], "%s wrote %zu bytes past its end", describe("exchange", bytes), i + 1);
+        CHECK(CHECK_POISON_BYTE == in[bytes + i], "%s wrote %zu bytes past its end",
+              describe("exchange", bytes), i + 1);
     }
-    CHECK_CONTENT(out, bytes, check_seed(check_rank, partner, tag, bytes), describe("own buffer after sending", bytes));
+    CHECK_CONTENT(out, bytes, check_seed(check_rank, partner, tag, bytes),
+                  describe("own buffer after sending", bytes));
     check_free(out, bytes);
     check_free(in, bytes + 100);
 }
 
 enum mode { SEND, SSEND, BSEND, RSEND, ISEND, ISSEND, IBSEND, IRSEND, MODES };
-static const char *const mode_name[MODES] = {"send", "ssend", "bsend", "rsend", "isend", "issend", "ibsend", "irsend"};
+static const char *const mode_name[MODES] = {"send",  "ssend",  "bsend",  "rsend",
+                                             "isend", "issend", "ibsend", "irsend"};
 
 static void send_in_mode(enum mode mode, const uint8_t *buffer, int bytes, int target)
 {
     MPI_Request request = MPI_REQUEST_NULL;
     switch (mode) {
-    case SEND: MPI_Send(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD); break;
-    case SSEND: MPI_Ssend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD); break;
-    case BSEND: MPI_Bsend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD); break;
-    case RSEND: MPI_Rsend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD); break;
-    case ISEND: MPI_Isend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request); break;
-    case ISSEND: MPI_Issend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request); break;
-    case IBSEND: MPI_Ibsend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request); break;
-    case IRSEND: MPI_Irsend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request); break;
-    case MODES: break;
+    case SEND:
+        MPI_Send(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD);
+        break;
+    case SSEND:
+        MPI_Ssend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD);
+        break;
+    case BSEND:
+        MPI_Bsend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD);
+        break;
+    case RSEND:
+        MPI_Rsend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD);
+        break;
+    case ISEND:
+        MPI_Isend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request);
+        break;
+    case ISSEND:
+        MPI_Issend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request);
+        break;
+    case IBSEND:
+        MPI_Ibsend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request);
+        break;
+    case IRSEND:
+        MPI_Irsend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request);
+        break;
+    case MODES:
+        break;
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Every send mode, both ways at once. A ready send needs the partner's receive: a message after it says it is there. */
+/* Every send mode, both ways at once. A ready send needs the partner's receive: a message after it says it is
+ * there. */
 static void modes(enum mode mode, size_t bytes)
 {
     const int partner = check_partner();
@@ -149,8 +171,8 @@ static void ssend_waits(void)
         CHECK(!done, "a synchronous send ended without a receive");
         check_sleep(0.001);
     }
-    MPI_Sendrecv(NULL, 0, MPI_BYTE, partner, TAG_MODE + 1, NULL, 0, MPI_BYTE, partner, TAG_MODE + 1, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(NULL, 0, MPI_BYTE, partner, TAG_MODE + 1, NULL, 0, MPI_BYTE, partner, TAG_MODE + 1,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Recv(&other, 1, MPI_INT, partner, TAG_MODE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     CHECK_EQ(other, partner, "synchronous send");
@@ -172,7 +194,8 @@ static void to_self(size_t bytes)
     check_free(in, bytes);
 }
 
-/* 256 x 16 KiB under way at once, both directions; unexpected ones are fetched in reverse order of their tags. */
+/* 256 x 16 KiB under way at once, both directions; unexpected ones are fetched in reverse order of their
+ * tags. */
 static void many(bool unexpected)
 {
     enum { N = 256, BYTES = 16384 };
@@ -184,13 +207,15 @@ static void many(bool unexpected)
         check_fill(out + (size_t) i * BYTES, BYTES, check_seed(check_rank, partner, TAG_MANY, (uint64_t) i));
     }
     for (int i = 0; i < N && !unexpected; ++i) {
-        MPI_Irecv(in + (size_t) i * BYTES, BYTES, MPI_BYTE, partner, 1000 + i, MPI_COMM_WORLD, &request[N + i]);
+        MPI_Irecv(in + (size_t) i * BYTES, BYTES, MPI_BYTE, partner, 1000 + i, MPI_COMM_WORLD,
+                  &request[N + i]);
     }
     for (int i = 0; i < N; ++i) {
         MPI_Isend(out + (size_t) i * BYTES, BYTES, MPI_BYTE, partner, 1000 + i, MPI_COMM_WORLD, &request[i]);
     }
     for (int i = N - 1; i >= 0 && unexpected; --i) {
-        MPI_Irecv(in + (size_t) i * BYTES, BYTES, MPI_BYTE, partner, 1000 + i, MPI_COMM_WORLD, &request[N + i]);
+        MPI_Irecv(in + (size_t) i * BYTES, BYTES, MPI_BYTE, partner, 1000 + i, MPI_COMM_WORLD,
+                  &request[N + i]);
     }
     MPI_Waitall(2 * N, request, status);
     for (int i = 0; i < N; ++i) {
@@ -202,7 +227,8 @@ static void many(bool unexpected)
     check_free(in, (size_t) N * BYTES);
 }
 
-/* Persistent requests of all sizes started together, three rounds with new content; half of them synchronous. */
+/* Persistent requests of all sizes started together, three rounds with new content; half of them
+ * synchronous. */
 static void persistent(void)
 {
     enum { N = CHECK_COUNT(few_sizes), ROUNDS = 3 };
@@ -215,9 +241,11 @@ static void persistent(void)
         in[i] = check_alloc(few_sizes[i]);
         MPI_Recv_init(in[i], bytes, MPI_BYTE, partner, TAG_PERSISTENT + i, MPI_COMM_WORLD, &request[i]);
         if (i % 2) {
-            MPI_Ssend_init(out[i], bytes, MPI_BYTE, partner, TAG_PERSISTENT + i, MPI_COMM_WORLD, &request[N + i]);
+            MPI_Ssend_init(out[i], bytes, MPI_BYTE, partner, TAG_PERSISTENT + i, MPI_COMM_WORLD,
+                           &request[N + i]);
         } else {
-            MPI_Send_init(out[i], bytes, MPI_BYTE, partner, TAG_PERSISTENT + i, MPI_COMM_WORLD, &request[N + i]);
+            MPI_Send_init(out[i], bytes, MPI_BYTE, partner, TAG_PERSISTENT + i, MPI_COMM_WORLD,
+                          &request[N + i]);
         }
     }
     for (uint64_t round = 0; round < ROUNDS; ++round) {

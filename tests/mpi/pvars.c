@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* FSBML's performance variables, as a tool reads them: they are all there, of the right class; what they count is what was
- * sent; handles begin at zero and are their own, resets as well; threads may read meanwhile. */
+/* FSBML's performance variables, as a tool reads them: they are all there, of the right class; what they
+ * count is what was sent; handles begin at zero and are their own, resets as well; threads may read
+ * meanwhile. */
 #include <pthread.h>
 
 #include "check.h"
@@ -27,12 +28,13 @@ static int index_of(const variable_t *v)
     IS(MPI_SUCCESS == MPI_T_pvar_get_num(&n));
     for (int i = 0; i < n; ++i) {
         char name[256], help[1024];
-        int name_len = sizeof(name), help_len = sizeof(help), verbosity, class, bind, readonly, continuous, atomic;
+        int name_len = sizeof(name), help_len = sizeof(help), verbosity, class, bind, readonly, continuous,
+            atomic;
         MPI_Datatype type;
         MPI_T_enum enumeration;
         if (MPI_SUCCESS
-                == MPI_T_pvar_get_info(i, name, &name_len, &verbosity, &class, &type, &enumeration, help, &help_len, &bind,
-                                       &readonly, &continuous, &atomic)
+                == MPI_T_pvar_get_info(i, name, &name_len, &verbosity, &class, &type, &enumeration, help,
+                                       &help_len, &bind, &readonly, &continuous, &atomic)
             && 0 == strcmp(name, v->name)) {
             IS(v->class == class);
             IS(v->type == type);
@@ -81,15 +83,18 @@ static void traffic(int rank, int size)
     static char out[BYTES], in[N][BYTES];
     MPI_Request request[2 * N];
     for (int i = 0; i < N; ++i) {
-        IS(MPI_SUCCESS == MPI_Irecv(in[i], BYTES, MPI_CHAR, (rank + size - 1) % size, i, MPI_COMM_WORLD, &request[i]));
+        IS(MPI_SUCCESS
+           == MPI_Irecv(in[i], BYTES, MPI_CHAR, (rank + size - 1) % size, i, MPI_COMM_WORLD, &request[i]));
     }
     for (int i = 0; i < N; ++i) {
-        IS(MPI_SUCCESS == MPI_Isend(out, BYTES, MPI_CHAR, (rank + 1) % size, i, MPI_COMM_WORLD, &request[N + i]));
+        IS(MPI_SUCCESS
+           == MPI_Isend(out, BYTES, MPI_CHAR, (rank + 1) % size, i, MPI_COMM_WORLD, &request[N + i]));
     }
     IS(MPI_SUCCESS == MPI_Waitall(2 * N, request, MPI_STATUSES_IGNORE));
 }
 
-/* The same, one rank after another: an answer that waits behind the peer's own messages tells nothing of arrivals. */
+/* The same, one rank after another: an answer that waits behind the peer's own messages tells nothing of
+ * arrivals. */
 static void one_way(int rank, int size)
 {
     static char out[BYTES], in[BYTES];
@@ -156,20 +161,28 @@ int main(int argc, char **argv)
     IS(MPI_SUCCESS == MPI_T_pvar_session_create(&session));
 
     MPI_T_pvar_handle rails = handle_of("bml_fsbml_rails", MPI_T_PVAR_CLASS_LEVEL, MPI_UNSIGNED, 1);
-    MPI_T_pvar_handle messages = handle_of("bml_fsbml_rail_messages", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED_LONG_LONG, MOST);
-    MPI_T_pvar_handle bytes = handle_of("bml_fsbml_rail_bytes", MPI_T_PVAR_CLASS_AGGREGATE, MPI_UNSIGNED_LONG_LONG, MOST);
-    MPI_T_pvar_handle again = handle_of("bml_fsbml_rail_bytes", MPI_T_PVAR_CLASS_AGGREGATE, MPI_UNSIGNED_LONG_LONG, MOST);
-    MPI_T_pvar_handle passed = handle_of("bml_fsbml_rail_passed_over", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED_LONG_LONG, MOST);
-    MPI_T_pvar_handle most = handle_of("bml_fsbml_rail_backlog_max_ns", MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_UNSIGNED_LONG_LONG,
-                                       MOST);
-    MPI_T_pvar_handle busy = handle_of("bml_fsbml_rail_busy_ns", MPI_T_PVAR_CLASS_AGGREGATE, MPI_UNSIGNED_LONG_LONG, MOST);
-    MPI_T_pvar_handle kernel = handle_of("bml_fsbml_rail_kernel_busy_ns", MPI_T_PVAR_CLASS_AGGREGATE, MPI_UNSIGNED_LONG_LONG,
-                                         MOST);
-    MPI_T_pvar_handle arrivals = handle_of("bml_fsbml_rail_arrivals", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED_LONG_LONG, MOST);
+    MPI_T_pvar_handle messages =
+        handle_of("bml_fsbml_rail_messages", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED_LONG_LONG, MOST);
+    MPI_T_pvar_handle bytes =
+        handle_of("bml_fsbml_rail_bytes", MPI_T_PVAR_CLASS_AGGREGATE, MPI_UNSIGNED_LONG_LONG, MOST);
+    MPI_T_pvar_handle again =
+        handle_of("bml_fsbml_rail_bytes", MPI_T_PVAR_CLASS_AGGREGATE, MPI_UNSIGNED_LONG_LONG, MOST);
+    MPI_T_pvar_handle passed =
+        handle_of("bml_fsbml_rail_passed_over", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED_LONG_LONG, MOST);
+    MPI_T_pvar_handle most = handle_of("bml_fsbml_rail_backlog_max_ns", MPI_T_PVAR_CLASS_HIGHWATERMARK,
+                                       MPI_UNSIGNED_LONG_LONG, MOST);
+    MPI_T_pvar_handle busy =
+        handle_of("bml_fsbml_rail_busy_ns", MPI_T_PVAR_CLASS_AGGREGATE, MPI_UNSIGNED_LONG_LONG, MOST);
+    MPI_T_pvar_handle kernel =
+        handle_of("bml_fsbml_rail_kernel_busy_ns", MPI_T_PVAR_CLASS_AGGREGATE, MPI_UNSIGNED_LONG_LONG, MOST);
+    MPI_T_pvar_handle arrivals =
+        handle_of("bml_fsbml_rail_arrivals", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED_LONG_LONG, MOST);
     MPI_T_pvar_handle observed = handle_of("bml_fsbml_rail_arrivals_observed_ns", MPI_T_PVAR_CLASS_AGGREGATE,
                                            MPI_UNSIGNED_LONG_LONG, MOST);
-    MPI_T_pvar_handle out = handle_of("bml_fsbml_rail_out_of_service", MPI_T_PVAR_CLASS_LEVEL, MPI_UNSIGNED_LONG_LONG, MOST);
-    MPI_T_pvar_handle gap = handle_of("bml_fsbml_rail_G_ns_per_byte", MPI_T_PVAR_CLASS_GENERIC, MPI_DOUBLE, MOST);
+    MPI_T_pvar_handle out =
+        handle_of("bml_fsbml_rail_out_of_service", MPI_T_PVAR_CLASS_LEVEL, MPI_UNSIGNED_LONG_LONG, MOST);
+    MPI_T_pvar_handle gap =
+        handle_of("bml_fsbml_rail_G_ns_per_byte", MPI_T_PVAR_CLASS_GENERIC, MPI_DOUBLE, MOST);
 
     unsigned n = 0;
     double parameter[MOST];

@@ -4,16 +4,18 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * The lives of requests: cancelled receives, persistent requests that are started again and again, partitioned
- * communication (Open MPI 5), buffered sends from a pool that is always nearly full, requests completed in every order
- * that Test and its relatives allow, and requests that are freed before they are complete.
+ * The lives of requests: cancelled receives, persistent requests that are started again and again,
+ * partitioned communication (Open MPI 5), buffered sends from a pool that is always nearly full, requests
+ * completed in every order that Test and its relatives allow, and requests that are freed before they are
+ * complete.
  */
 #include "check.h"
 
-/* Around the eager limit with and without ob1's header, and around fragments (a power of two from 4 KiB on). */
-static const size_t sizes[] = {0,     1,     64,    4032,  4096,  4160,  8192,   16320,  16384,  32768,  65472,
-                               65508, 65522, 65535, 65536, 65537, 65592, 69632,  69633,  98304,  131072, 131136,
-                               196609, 262143};
+/* Around the eager limit with and without ob1's header, and around fragments (a power of two from 4 KiB
+ * on). */
+static const size_t sizes[] = {0,     1,     64,    4032,  4096,   4160,   8192,   16320,
+                               16384, 32768, 65472, 65508, 65522,  65535,  65536,  65537,
+                               65592, 69632, 69633, 98304, 131072, 131136, 196609, 262143};
 enum { SIZES = CHECK_COUNT(sizes), RESTARTS = 12, PARTITIONS = 8, PARTITIONED_ROUNDS = 6 };
 enum { TAG_CANCEL = 600, TAG_PERSISTENT = 620, TAG_PARTITIONED = 660, TAG_BUFFERED = 670 };
 enum { TAG_ORDER = 680, TAG_FREE = 720 };
@@ -24,7 +26,8 @@ static void agree(void)
                  MPI_STATUS_IGNORE);
 }
 
-/* Every other receive is cancelled, of any source or of one. Messages then go to those that are left, in order. */
+/* Every other receive is cancelled, of any source or of one. Messages then go to those that are left, in
+ * order. */
 static void cancel(size_t bytes)
 {
     enum { N = 8 };
@@ -33,8 +36,8 @@ static void cancel(size_t bytes)
     MPI_Request request[N];
     for (int i = 0; i < N; ++i) {
         in[i] = check_alloc(bytes);
-        MPI_Irecv(in[i], (int) bytes, MPI_BYTE, 0 == i % 4 ? MPI_ANY_SOURCE : partner, TAG_CANCEL, MPI_COMM_WORLD,
-                  &request[i]);
+        MPI_Irecv(in[i], (int) bytes, MPI_BYTE, 0 == i % 4 ? MPI_ANY_SOURCE : partner, TAG_CANCEL,
+                  MPI_COMM_WORLD, &request[i]);
     }
     for (int i = 0; i < N; i += 2) {
         MPI_Status status;
@@ -54,7 +57,8 @@ static void cancel(size_t bytes)
         MPI_Test_cancelled(&status, &cancelled);
         CHECK(!cancelled, "a receive was cancelled by itself");
         CHECK_STATUS(&status, partner, TAG_CANCEL, bytes, "receive beside cancelled ones");
-        CHECK_CONTENT(in[i], bytes, check_seed(partner, check_rank, i, bytes), "receive beside cancelled ones");
+        CHECK_CONTENT(in[i], bytes, check_seed(partner, check_rank, i, bytes),
+                      "receive beside cancelled ones");
         agree();
     }
     for (int i = 0; i < N; ++i) {
@@ -63,7 +67,8 @@ static void cancel(size_t bytes)
     check_free(out, bytes);
 }
 
-/* Cancelling a receive whose message is there, and a send, is too late: all of it comes. (Open MPI cancels no send.) */
+/* Cancelling a receive whose message is there, and a send, is too late: all of it comes. (Open MPI cancels no
+ * send.) */
 static void cancel_too_late(size_t bytes)
 {
     const int partner = check_partner();
@@ -83,13 +88,15 @@ static void cancel_too_late(size_t bytes)
         CHECK(!cancelled, "a %s was cancelled that was matched", 0 == i ? "send" : "receive");
     }
     CHECK_STATUS(&status[1], partner, TAG_CANCEL + 1, bytes, "receive cancelled too late");
-    CHECK_CONTENT(in, bytes, check_seed(partner, check_rank, TAG_CANCEL, bytes), "receive cancelled too late");
+    CHECK_CONTENT(in, bytes, check_seed(partner, check_rank, TAG_CANCEL, bytes),
+                  "receive cancelled too late");
     check_free(in, bytes);
     check_free(out, bytes);
 }
 
-/* Sends standard, synchronous and buffered in turn, started in one call or one by one in either order. Buffered ones
- * are eager: Open MPI (ob1) starts a long one anew with what the pool held the last time, whatever the BML. */
+/* Sends standard, synchronous and buffered in turn, started in one call or one by one in either order.
+ * Buffered ones are eager: Open MPI (ob1) starts a long one anew with what the pool held the last time,
+ * whatever the BML. */
 static void persistent(void)
 {
     const int partner = check_partner();
@@ -102,10 +109,12 @@ static void persistent(void)
         in[i] = check_alloc(sizes[i]);
         const int kind = 2 == i % 3 && sizes[i] > 32768 ? 0 : i % 3;
         room += 2 == kind ? sizes[i] + MPI_BSEND_OVERHEAD : 0;
-        MPI_Recv_init(in[i], bytes, MPI_BYTE, i % 5 ? partner : MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &request[i]);
-        (0 == kind   ? MPI_Send_init
-         : 1 == kind ? MPI_Ssend_init
-                     : MPI_Bsend_init)(out[i], bytes, MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request[SIZES + i]);
+        MPI_Recv_init(in[i], bytes, MPI_BYTE, i % 5 ? partner : MPI_ANY_SOURCE, tag, MPI_COMM_WORLD,
+                      &request[i]);
+        (0 == kind ? MPI_Send_init
+         : 1 == kind
+             ? MPI_Ssend_init
+             : MPI_Bsend_init)(out[i], bytes, MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request[SIZES + i]);
     }
     room = 2 * room + 4096;
     uint8_t *pool = check_alloc(room);
@@ -143,8 +152,9 @@ static void persistent(void)
     }
 }
 
-/* A buffer in parts, each given away when it is ready, in another order each round. Where the receiver cuts it into as
- * many, it looks at each as it comes; where not, Open MPI's answer (MPI_Parrived) comes too early, whatever the BML. */
+/* A buffer in parts, each given away when it is ready, in another order each round. Where the receiver cuts
+ * it into as many, it looks at each as it comes; where not, Open MPI's answer (MPI_Parrived) comes too early,
+ * whatever the BML. */
 static void partitioned(size_t part, int parts_in)
 {
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
@@ -152,8 +162,8 @@ static void partitioned(size_t part, int parts_in)
     const size_t bytes = part * PARTITIONS;
     uint8_t *out = check_alloc(bytes), *in = check_alloc(bytes);
     MPI_Request request[2];
-    MPI_Psend_init(out, PARTITIONS, (MPI_Count) part, MPI_BYTE, partner, TAG_PARTITIONED, MPI_COMM_WORLD, MPI_INFO_NULL,
-                   &request[0]);
+    MPI_Psend_init(out, PARTITIONS, (MPI_Count) part, MPI_BYTE, partner, TAG_PARTITIONED, MPI_COMM_WORLD,
+                   MPI_INFO_NULL, &request[0]);
     MPI_Precv_init(in, parts_in, (MPI_Count) (bytes / (size_t) parts_in), MPI_BYTE, partner, TAG_PARTITIONED,
                    MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
     for (uint64_t round = 0; round < PARTITIONED_ROUNDS; ++round) {
@@ -168,11 +178,13 @@ static void partitioned(size_t part, int parts_in)
             for (int there = 0; !there;) {
                 MPI_Parrived(request[1], i, &there);
             }
-            CHECK_CONTENT(in + (size_t) i * part, part, check_seed(partner, i, TAG_PARTITIONED, round), "partition");
+            CHECK_CONTENT(in + (size_t) i * part, part, check_seed(partner, i, TAG_PARTITIONED, round),
+                          "partition");
         }
         MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
         for (int i = 0; i < PARTITIONS; ++i) {
-            CHECK_CONTENT(in + (size_t) i * part, part, check_seed(partner, i, TAG_PARTITIONED, round), "partitions");
+            CHECK_CONTENT(in + (size_t) i * part, part, check_seed(partner, i, TAG_PARTITIONED, round),
+                          "partitions");
         }
     }
     MPI_Request_free(&request[0]);
@@ -204,7 +216,8 @@ static void buffered(void)
         }
         for (int i = 0; i < SIZES; ++i) {
             MPI_Status status;
-            MPI_Recv(buffer, (int) sizes[SIZES - 1], MPI_BYTE, partner, TAG_BUFFERED, MPI_COMM_WORLD, &status);
+            MPI_Recv(buffer, (int) sizes[SIZES - 1], MPI_BYTE, partner, TAG_BUFFERED, MPI_COMM_WORLD,
+                     &status);
             CHECK_STATUS(&status, partner, TAG_BUFFERED, sizes[i], "buffered send");
             CHECK_CONTENT(buffer, sizes[i], check_seed(partner, i, TAG_BUFFERED, round), "buffered send");
         }
@@ -230,23 +243,30 @@ static void complete(enum way way, int n, MPI_Request *request, MPI_Status *stat
                 MPI_Test(&request[index[0]], &flag, &some[0]);
             } while (!flag);
             break;
-        case WAIT_ANY: MPI_Waitany(n, request, &index[0], &some[0]); break;
+        case WAIT_ANY:
+            MPI_Waitany(n, request, &index[0], &some[0]);
+            break;
         case TEST_ANY:
             MPI_Testany(n, request, &index[0], &flag, &some[0]);
             found = flag;
             break;
-        case WAIT_SOME: MPI_Waitsome(n, request, &found, index, some); break;
-        case TEST_SOME: MPI_Testsome(n, request, &found, index, some); break;
+        case WAIT_SOME:
+            MPI_Waitsome(n, request, &found, index, some);
+            break;
+        case TEST_SOME:
+            MPI_Testsome(n, request, &found, index, some);
+            break;
         case TEST_ALL:
             do {
                 MPI_Testall(n, request, &flag, status);
             } while (!flag);
             return;
-        case WAYS: break;
+        case WAYS:
+            break;
         }
         for (int i = 0; i < found; ++i) {
-            CHECK(index[i] >= 0 && index[i] < n && MPI_REQUEST_NULL == request[index[i]], "request %d of %d completed",
-                  index[i], n);
+            CHECK(index[i] >= 0 && index[i] < n && MPI_REQUEST_NULL == request[index[i]],
+                  "request %d of %d completed", index[i], n);
             status[index[i]] = some[i];
         }
         done += found;
@@ -263,7 +283,8 @@ static void complete_in_order(enum way way)
         out[i] = check_alloc(sizes[i]);
         in[i] = check_alloc(sizes[i]);
         check_fill(out[i], sizes[i], check_seed(check_rank, partner, i, way));
-        MPI_Irecv(in[i], (int) sizes[i], MPI_BYTE, partner, TAG_ORDER + i, MPI_COMM_WORLD, &request[SIZES + i]);
+        MPI_Irecv(in[i], (int) sizes[i], MPI_BYTE, partner, TAG_ORDER + i, MPI_COMM_WORLD,
+                  &request[SIZES + i]);
     }
     for (int i = 0; i < SIZES; ++i) {
         MPI_Isend(out[i], (int) sizes[i], MPI_BYTE, partner, TAG_ORDER + i, MPI_COMM_WORLD, &request[i]);
@@ -286,7 +307,8 @@ static void freed(void)
         MPI_Request request;
         out[i] = check_alloc(sizes[i]);
         check_fill(out[i], sizes[i], check_seed(check_rank, partner, TAG_FREE, (uint64_t) i));
-        (i % 2 ? MPI_Issend : MPI_Isend)(out[i], (int) sizes[i], MPI_BYTE, partner, TAG_FREE, MPI_COMM_WORLD, &request);
+        (i % 2 ? MPI_Issend : MPI_Isend)(out[i], (int) sizes[i], MPI_BYTE, partner, TAG_FREE, MPI_COMM_WORLD,
+                                         &request);
         MPI_Request_free(&request);
         CHECK(MPI_REQUEST_NULL == request, "a freed request is still there");
     }
@@ -294,7 +316,8 @@ static void freed(void)
         MPI_Status status;
         MPI_Recv(in, (int) sizes[SIZES - 1], MPI_BYTE, partner, TAG_FREE, MPI_COMM_WORLD, &status);
         CHECK_STATUS(&status, partner, TAG_FREE, sizes[i], "request freed early");
-        CHECK_CONTENT(in, sizes[i], check_seed(partner, check_rank, TAG_FREE, (uint64_t) i), "request freed early");
+        CHECK_CONTENT(in, sizes[i], check_seed(partner, check_rank, TAG_FREE, (uint64_t) i),
+                      "request freed early");
     }
     agree();
     for (int i = 0; i < SIZES; ++i) {

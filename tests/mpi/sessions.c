@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * MPI initialised and finalised twice in one process through sessions (MPI 4), with traffic in each: what a first life
- * leaves behind must not disturb the second one.
+ * MPI initialised and finalised twice in one process through sessions (MPI 4), with traffic in each: what a
+ * first life leaves behind must not disturb the second one.
  */
 #include "check.h"
 
@@ -16,14 +16,15 @@
 static uint64_t all_passed;
 
 /*
- * Every rank talks to every other one early. Open MPI answers the first message in such a communicator behind the
- * program's back, and finalizing a session does not wait for anybody: an answer to the very last message could find
- * its partner gone (whatever the BML).
+ * Every rank talks to every other one early. Open MPI answers the first message in such a communicator behind
+ * the program's back, and finalizing a session does not wait for anybody: an answer to the very last message
+ * could find its partner gone (whatever the BML).
  */
 static void meet_all(MPI_Comm comm)
 {
     for (int shift = 0; shift < check_size; ++shift) {
-        const int to = (check_rank + shift) % check_size, from = (check_rank - shift + check_size) % check_size;
+        const int to = (check_rank + shift) % check_size,
+                  from = (check_rank - shift + check_size) % check_size;
         int in = -1;
         MPI_Sendrecv(&check_rank, 1, MPI_INT, to, 9, &in, 1, MPI_INT, from, 9, comm, MPI_STATUS_IGNORE);
         CHECK_EQ(in, from, "first message");
@@ -54,10 +55,11 @@ static void life(int number)
         check_fill(out, sizes[s], check_seed(check_rank, partner, number, sizes[s]));
         for (int round = 0; round < 5; ++round) {
             check_poison(in, sizes[s]);
-            MPI_Sendrecv(out, (int) sizes[s], MPI_BYTE, partner, number, in, (int) sizes[s], MPI_BYTE, partner, number,
-                         comm, &status);
+            MPI_Sendrecv(out, (int) sizes[s], MPI_BYTE, partner, number, in, (int) sizes[s], MPI_BYTE,
+                         partner, number, comm, &status);
             CHECK_STATUS(&status, partner, number, sizes[s], "message in a session");
-            CHECK_CONTENT(in, sizes[s], check_seed(partner, check_rank, number, sizes[s]), "message in a session");
+            CHECK_CONTENT(in, sizes[s], check_seed(partner, check_rank, number, sizes[s]),
+                          "message in a session");
         }
         check_free(out, sizes[s]);
         check_free(in, sizes[s]);
@@ -74,8 +76,9 @@ int main(void)
     check_name = "sessions";
     life(1);
     /*
-     * Open MPI 5.0 does not keep the lives of different ranks apart: one that has begun the second may connect to
-     * another's first, which then ends under its hands (whatever the BML). So all have ended before any begins again.
+     * Open MPI 5.0 does not keep the lives of different ranks apart: one that has begun the second may
+     * connect to another's first, which then ends under its hands (whatever the BML). So all have ended
+     * before any begins again.
      */
     check_sleep(0.5);
     life(2);

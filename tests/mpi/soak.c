@@ -4,25 +4,28 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * Random traffic between all ranks for a given time. What each rank sends in an epoch follows from the seed, so that
- * the receivers know size, tag and content of every message and notice one that is lost, comes twice, or overtakes
- * another. Nothing separates two epochs: whoever is done goes on, and the next one's agreement (go on, or stop?) holds
- * the fast ones back so that they are never two ahead. Memory must not grow. Usage: soak [SECONDS [SEED]]
+ * Random traffic between all ranks for a given time. What each rank sends in an epoch follows from the seed,
+ * so that the receivers know size, tag and content of every message and notice one that is lost, comes twice,
+ * or overtakes another. Nothing separates two epochs: whoever is done goes on, and the next one's agreement
+ * (go on, or stop?) holds the fast ones back so that they are never two ahead. Memory must not grow. Usage:
+ * soak [SECONDS [SEED]]
  *
- * No deadlock: only sends to ranks that come earlier in the epoch's order block, so that no circle of ranks waits in
- * sends; nobody blocks in a receive with messages still to be started; every receiver takes each source's next message.
+ * No deadlock: only sends to ranks that come earlier in the epoch's order block, so that no circle of ranks
+ * waits in sends; nobody blocks in a receive with messages still to be started; every receiver takes each
+ * source's next message.
  */
 #include <unistd.h>
 
 #include "check.h"
 
 enum {
-    MESSAGES = 96,          /* of one rank in one epoch */
+    MESSAGES = 96, /* of one rank in one epoch */
     TAGS = 3,
     LARGEST = 4 << 20,
-    SENDS = 8,              /* started and not yet complete, of one rank */
-    RECEIVES = 8,           /* posted, of one rank; as many ranks at most */
-    MARGIN_BYTES = 8 << 20, /* the growth of the resident set that is no leak: free lists that a rare peak widens */
+    SENDS = 8,    /* started and not yet complete, of one rank */
+    RECEIVES = 8, /* posted, of one rank; as many ranks at most */
+    MARGIN_BYTES =
+        8 << 20, /* the growth of the resident set that is no leak: free lists that a rare peak widens */
     MARGIN_PERCENT = 3
 };
 
@@ -50,7 +53,8 @@ static struct message *plan[RECEIVES]; /* of each source in the epoch under way 
 static int order[RECEIVES];            /* rank: its place in the epoch's order */
 static int next[RECEIVES];             /* source: which of its messages may be the next to this rank */
 static int expected;                   /* messages to this rank that are still to be taken */
-static unsigned first_posted, posted;  /* receives of any source are taken in the order in which they were posted */
+static unsigned first_posted,
+    posted; /* receives of any source are taken in the order in which they were posted */
 
 static struct message message_of(int epoch, int source, int number)
 {
@@ -74,7 +78,7 @@ static struct message message_of(int epoch, int source, int number)
 
 static enum way way_of(int epoch, int rank)
 {
-    return (enum way) (check_mix(job_seed + check_seed(rank, epoch, 91, 0)) % WAYS);
+    return (enum way)(check_mix(job_seed + check_seed(rank, epoch, 91, 0)) % WAYS);
 }
 
 /* The plan of all sources, and a random order of the ranks. */
@@ -110,10 +114,10 @@ static void take(int epoch, struct slot *slot, MPI_Status *status, const char *h
     const int source = status->MPI_SOURCE;
     CHECK(source >= 0 && source < check_size, "%s: source %d", how, source);
     const struct message *m = next_from(source);
-    CHECK(NULL != m, "seed %" PRIu64 ", epoch %d, %s: a message too many from rank %d with tag %d", job_seed, epoch,
-          how, source, status->MPI_TAG);
-    snprintf(what, sizeof(what), "seed %" PRIu64 ", epoch %d, %s, message %d of rank %d", job_seed, epoch, how,
-             m->number, source);
+    CHECK(NULL != m, "seed %" PRIu64 ", epoch %d, %s: a message too many from rank %d with tag %d", job_seed,
+          epoch, how, source, status->MPI_TAG);
+    snprintf(what, sizeof(what), "seed %" PRIu64 ", epoch %d, %s, message %d of rank %d", job_seed, epoch,
+             how, m->number, source);
     CHECK_STATUS(status, source, m->tag, m->bytes, what);
     CHECK_CONTENT(slot->buffer, m->bytes, m->content, what);
     for (int i = 0; i < CHECK_GUARD; ++i) {
@@ -161,7 +165,8 @@ static bool start_send(MPI_Comm comm, struct message *m)
         (m->how < 6 ? MPI_Ssend : MPI_Send)(out[s].buffer, bytes, MPI_BYTE, m->target, m->tag, comm);
         send_done(s);
     } else {
-        (m->how < 4 ? MPI_Issend : MPI_Isend)(out[s].buffer, bytes, MPI_BYTE, m->target, m->tag, comm, &sending[s]);
+        (m->how < 4 ? MPI_Issend : MPI_Isend)(out[s].buffer, bytes, MPI_BYTE, m->target, m->tag, comm,
+                                              &sending[s]);
     }
     ++sent_messages;
     sent_bytes += m->bytes;
@@ -196,8 +201,8 @@ static void complete_receives(bool wait)
     }
 }
 
-/* Receives of any source and tag: as many as slots and messages allow. Complete ones wait until those posted before
- * them are complete as well, as only these tell whose message is whose. */
+/* Receives of any source and tag: as many as slots and messages allow. Complete ones wait until those posted
+ * before them are complete as well, as only these tell whose message is whose. */
 static void receive_posted(MPI_Comm comm, int epoch, bool wait)
 {
     while (posted - first_posted < RECEIVES && (int) (posted - first_posted) < expected) {
@@ -265,10 +270,17 @@ static void receive_probed(MPI_Comm comm, int epoch, bool wait)
 static void receive(MPI_Comm comm, int epoch, bool wait)
 {
     switch (way_of(epoch, check_rank)) {
-    case POSTED: receive_posted(comm, epoch, wait); break;
-    case PROBED: receive_probed(comm, epoch, wait); break;
-    case NAMED: receive_named(comm, epoch, wait); break;
-    case WAYS: break;
+    case POSTED:
+        receive_posted(comm, epoch, wait);
+        break;
+    case PROBED:
+        receive_probed(comm, epoch, wait);
+        break;
+    case NAMED:
+        receive_named(comm, epoch, wait);
+        break;
+    case WAYS:
+        break;
     }
 }
 
@@ -303,8 +315,8 @@ static void exchange(MPI_Comm comm, int epoch)
         const struct message theirs = message_of(epoch, peer, MESSAGES + check_rank);
         MPI_Status status;
         check_fill(out[0].buffer, mine.bytes, mine.content);
-        MPI_Sendrecv(out[0].buffer, (int) mine.bytes, MPI_BYTE, peer, mine.tag, in[0].buffer, LARGEST, MPI_BYTE, peer,
-                     MPI_ANY_TAG, comm, &status);
+        MPI_Sendrecv(out[0].buffer, (int) mine.bytes, MPI_BYTE, peer, mine.tag, in[0].buffer, LARGEST,
+                     MPI_BYTE, peer, MPI_ANY_TAG, comm, &status);
         CHECK_STATUS(&status, peer, theirs.tag, theirs.bytes, "MPI_Sendrecv");
         CHECK_CONTENT(in[0].buffer, theirs.bytes, theirs.content, "MPI_Sendrecv");
         check_poison(out[0].buffer, mine.bytes);
@@ -341,7 +353,8 @@ static void prepare(void)
 
 int main(int argc, char **argv)
 {
-    /* One for every other epoch, so that receives of any source get nothing of the next one, and one for exchange(). */
+    /* One for every other epoch, so that receives of any source get nothing of the next one, and one for
+     * exchange(). */
     MPI_Comm comm[3];
     check_begin(&argc, &argv, "soak", 2);
     CHECK(check_size <= RECEIVES, "for at most %d ranks", RECEIVES);
@@ -388,11 +401,13 @@ int main(int argc, char **argv)
     MPI_Reduce(0 == check_rank ? MPI_IN_PLACE : sent, sent, 2, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     MPI_Reduce(&grown, &most, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
     if (0 == check_rank) {
-        printf("soak: %d epochs, %" PRIu64 " messages, %" PRIu64 " MiB; resident set after the warm-up %ld KiB, "
-               "grown by at most %ld KiB\n", epoch, sent[0], sent[1] >> 20, warm >> 10, most >> 10);
+        printf("soak: %d epochs, %" PRIu64 " messages, %" PRIu64
+               " MiB; resident set after the warm-up %ld KiB, "
+               "grown by at most %ld KiB\n",
+               epoch, sent[0], sent[1] >> 20, warm >> 10, most >> 10);
         fflush(stdout);
     }
-    CHECK(grown <= MARGIN_BYTES + warm / 100 * MARGIN_PERCENT, "the resident set grew from %ld to %ld KiB", warm >> 10,
-          end >> 10);
+    CHECK(grown <= MARGIN_BYTES + warm / 100 * MARGIN_PERCENT, "the resident set grew from %ld to %ld KiB",
+          warm >> 10, end >> 10);
     return check_end();
 }

@@ -4,7 +4,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * MPI_Comm_spawn: one more process of this program, and traffic with it over the intercommunicator and after a merge.
+ * MPI_Comm_spawn: one more process of this program, and traffic with it over the intercommunicator and after
+ * a merge.
  */
 #include "check.h"
 

@@ -4,9 +4,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * MPI_THREAD_MULTIPLE under load: eight threads a rank send and receive messages of 0 B to 1 MiB at the same time, each
- * with its counterpart in a communicator of its own, then in a shared one by tags, then with receives that take what
- * any thread of any rank sent; and all the while one more thread does collectives. Usage: stress [SEED]
+ * MPI_THREAD_MULTIPLE under load: eight threads a rank send and receive messages of 0 B to 1 MiB at the same
+ * time, each with its counterpart in a communicator of its own, then in a shared one by tags, then with
+ * receives that take what any thread of any rank sent; and all the while one more thread does collectives.
+ * Usage: stress [SEED]
  */
 #include <pthread.h>
 
@@ -24,8 +25,8 @@ struct work {
 };
 
 static uint64_t job_seed;
-static atomic_int tickets;                     /* of receives of anything: as many as there are messages to this rank */
-static atomic_flag *taken;                     /* [source rank * ALL + message]: no message may come twice */
+static atomic_int tickets; /* of receives of anything: as many as there are messages to this rank */
+static atomic_flag *taken; /* [source rank * ALL + message]: no message may come twice */
 
 static size_t size_of(int source, int tag, int message)
 {
@@ -80,8 +81,9 @@ static void *talk(void *argument)
     return NULL;
 }
 
-/* Takes what there is, of whatever rank and thread. The tag names the message; a matching probe keeps it for this
- * thread, and the tickets tell the threads when to stop, without a lock. Every other receive is one of anything. */
+/* Takes what there is, of whatever rank and thread. The tag names the message; a matching probe keeps it for
+ * this thread, and the tickets tell the threads when to stop, without a lock. Every other receive is one of
+ * anything. */
 static void take_anything(MPI_Comm comm, uint8_t *buffer)
 {
     MPI_Message message;
@@ -102,9 +104,10 @@ static void take_anything(MPI_Comm comm, uint8_t *buffer)
         MPI_Recv(buffer, LARGEST, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
     }
     const int source = status.MPI_SOURCE, number = status.MPI_TAG;
-    CHECK(source >= 0 && source < check_size && number >= 0 && number < ALL, "a message from rank %d with tag %d",
-          source, number);
-    snprintf(what, sizeof(what), "seed %" PRIu64 ", anything: message %d of rank %d", job_seed, number, source);
+    CHECK(source >= 0 && source < check_size && number >= 0 && number < ALL,
+          "a message from rank %d with tag %d", source, number);
+    snprintf(what, sizeof(what), "seed %" PRIu64 ", anything: message %d of rank %d", job_seed, number,
+             source);
     CHECK(!atomic_flag_test_and_set(&taken[source * ALL + number]), "%s came twice", what);
     const size_t bytes = size_of(source, TAG_SHARED, number);
     CHECK_STATUS(&status, source, number, bytes, what);
@@ -123,7 +126,8 @@ static void *mingle(void *argument)
         const size_t bytes = size_of(check_rank, TAG_SHARED, number);
         out[i] = check_alloc(bytes);
         check_fill(out[i], bytes, content_of(check_rank, TAG_SHARED, number));
-        MPI_Isend(out[i], (int) bytes, MPI_BYTE, (check_rank + number) % check_size, number, work->comm, &request[i]);
+        MPI_Isend(out[i], (int) bytes, MPI_BYTE, (check_rank + number) % check_size, number, work->comm,
+                  &request[i]);
         if (i % WINDOW == WINDOW - 1) {
             for (int k = 0; k < WINDOW; ++k) {
                 take_anything(work->comm, in);
@@ -157,11 +161,13 @@ static void *collect(void *argument)
             for (int r = 0; r < check_size; ++r) {
                 right += check_mix((uint64_t) r * 1000 + (uint64_t) i + k);
             }
-            CHECK(sum[k] == right, "seed %" PRIu64 ", allreduce %d: word %zu of %zu is wrong", job_seed, i, k, count);
+            CHECK(sum[k] == right, "seed %" PRIu64 ", allreduce %d: word %zu of %zu is wrong", job_seed, i, k,
+                  count);
         }
         MPI_Bcast(check_rank == root ? mine : sum, (int) count, MPI_UINT64_T, root, work->comm);
         for (size_t k = 0; k < count; ++k) {
-            CHECK((check_rank == root ? mine : sum)[k] == check_mix((uint64_t) root * 1000 + (uint64_t) i + k),
+            CHECK((check_rank == root ? mine : sum)[k]
+                      == check_mix((uint64_t) root * 1000 + (uint64_t) i + k),
                   "seed %" PRIu64 ", broadcast %d: word %zu of %zu is wrong", job_seed, i, k, count);
         }
         for (size_t k = 0; k < count * (size_t) check_size; ++k) {
@@ -170,7 +176,8 @@ static void *collect(void *argument)
         MPI_Alltoall(mine, (int) count, MPI_UINT64_T, sum, (int) count, MPI_UINT64_T, work->comm);
         for (size_t k = 0; k < count * (size_t) check_size; ++k) {
             CHECK(sum[k] == check_seed((int) (k / count), check_rank, i, k % count),
-                  "seed %" PRIu64 ", alltoall %d: word %zu from rank %zu is wrong", job_seed, i, k % count, k / count);
+                  "seed %" PRIu64 ", alltoall %d: word %zu from rank %zu is wrong", job_seed, i, k % count,
+                  k / count);
         }
         free(mine);
         free(sum);

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * MPI_THREAD_MULTIPLE: four threads a rank talk with their counterparts at the same time, first each in a communicator
- * of its own, then all in one with a tag of their own.
+ * MPI_THREAD_MULTIPLE: four threads a rank talk with their counterparts at the same time, first each in a
+ * communicator of its own, then all in one with a tag of their own.
  */
 #include <pthread.h>
 
@@ -25,11 +25,15 @@ static size_t size_of(int thread, int tag, int message)
 {
     uint64_t state = check_seed(thread, tag, 30, (uint64_t) message);
     switch (check_next(&state, 8)) {
-    case 0: return 65400 + (size_t) check_next(&state, 300);
-    case 1: return (size_t) check_next(&state, 32768);
+    case 0:
+        return 65400 + (size_t) check_next(&state, 300);
+    case 1:
+        return (size_t) check_next(&state, 32768);
     case 2:
-    case 3: return (size_t) check_next(&state, 4096);
-    default: return (size_t) check_next(&state, 65);
+    case 3:
+        return (size_t) check_next(&state, 4096);
+    default:
+        return (size_t) check_next(&state, 65);
     }
 }
 
@@ -59,7 +63,8 @@ static void *talk(void *argument)
             const int message = round * WINDOW + i;
             snprintf(what, sizeof(what), "thread %d, message %d", work->number, message);
             CHECK_STATUS(&status[i], partner, work->tag, bytes[i], what);
-            CHECK_CONTENT(in[i], bytes[i], check_seed(partner, work->number, work->tag, (uint64_t) message), what);
+            CHECK_CONTENT(in[i], bytes[i], check_seed(partner, work->number, work->tag, (uint64_t) message),
+                          what);
             check_free(out[i], bytes[i]);
             check_free(in[i], bytes[i]);
         }

@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Exchanges messages of all sizes, and prints what the performance variables say of this process' rails: a witness beside the
- * report, the trace and the interfaces' counters. Between the reading and MPI_Finalize nothing is sent. */
+/* Exchanges messages of all sizes, and prints what the performance variables say of this process' rails: a
+ * witness beside the report, the trace and the interfaces' counters. Between the reading and MPI_Finalize
+ * nothing is sent. */
 #include "check.h"
 
 enum { MOST = 32, ROUNDS = 20 };
@@ -19,13 +20,15 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int class;
-    } variable[2] = {{"bml_fsbml_rail_messages", MPI_T_PVAR_CLASS_COUNTER}, {"bml_fsbml_rail_bytes", MPI_T_PVAR_CLASS_AGGREGATE}};
+    } variable[2] = {{"bml_fsbml_rail_messages", MPI_T_PVAR_CLASS_COUNTER},
+                     {"bml_fsbml_rail_bytes", MPI_T_PVAR_CLASS_AGGREGATE}};
     check_begin(&argc, &argv, "witness", 2);
     /* Nothing was sent yet: a sum counts from when its handle was made. */
     CHECK(MPI_SUCCESS == MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), "no MPI_T");
     CHECK(MPI_SUCCESS == MPI_T_pvar_session_create(&session), "no session");
     for (int v = 0; v < 2; ++v) {
-        CHECK(MPI_SUCCESS == MPI_T_pvar_get_index(variable[v].name, variable[v].class, &index), "no %s", variable[v].name);
+        CHECK(MPI_SUCCESS == MPI_T_pvar_get_index(variable[v].name, variable[v].class, &index), "no %s",
+              variable[v].name);
         CHECK(MPI_SUCCESS == MPI_T_pvar_handle_alloc(session, index, NULL, &handle[v], &count), "no handle");
         CHECK_EQ(count, MOST, "values");
     }
@@ -35,7 +38,8 @@ int main(int argc, char **argv)
         uint8_t *out = check_alloc(bytes), *in = check_alloc(bytes);
         for (uint64_t i = 0; i < ROUNDS; ++i) {
             check_fill(out, bytes, check_seed(check_rank, to, s, i));
-            MPI_Sendrecv(out, sizes[s], MPI_BYTE, to, s, in, sizes[s], MPI_BYTE, from, s, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(out, sizes[s], MPI_BYTE, to, s, in, sizes[s], MPI_BYTE, from, s, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
             CHECK_CONTENT(in, bytes, check_seed(from, check_rank, s, i), "message");
         }
         check_free(out, bytes);

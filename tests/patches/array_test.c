@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * The BML's BTL arrays and descriptor contexts, on a fake BTL module. What default_* tests say holds with and without the
- * base patches: compiled against unpatched headers, this program shows what must not change, against patched ones, that it
- * has not. What patched_* tests say is what the patches add.
+ * The BML's BTL arrays and descriptor contexts, on a fake BTL module. What default_* tests say holds with and
+ * without the base patches: compiled against unpatched headers, this program shows what must not change,
+ * against patched ones, that it has not. What patched_* tests say is what the patches add.
  */
 #include "ompi_config.h"
 
@@ -19,12 +19,12 @@
 #define MODULES 8
 
 static int failures;
-#define CHECK(what)                                                                   \
-    do {                                                                              \
-        if (!(what)) {                                                                \
+#define CHECK(what)                                                                  \
+    do {                                                                             \
+        if (!(what)) {                                                               \
             fprintf(stderr, "%s:%d: %s does not hold\n", __func__, __LINE__, #what); \
-            ++failures;                                                               \
-        }                                                                             \
+            ++failures;                                                              \
+        }                                                                            \
     } while (0)
 
 /* ---- arrays */
@@ -129,8 +129,8 @@ static int fake_send(struct mca_btl_base_module_t *btl, struct mca_btl_base_endp
 /* As a free list gives it: with the context of its last use. */
 static struct mca_btl_base_descriptor_t *fake_prepare_src(struct mca_btl_base_module_t *btl,
                                                           struct mca_btl_base_endpoint_t *endpoint,
-                                                          struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
-                                                          size_t *size, uint32_t flags)
+                                                          struct opal_convertor_t *convertor, uint8_t order,
+                                                          size_t reserve, size_t *size, uint32_t flags)
 {
     (void) btl, (void) endpoint, (void) convertor, (void) order, (void) reserve, (void) flags;
     if (0 == *size) {
@@ -187,7 +187,8 @@ static void set_payload(mca_bml_base_btl_array_t *array)
 {
     for (size_t i = 0; i < mca_bml_base_btl_array_get_size(array); ++i) {
         element_t *element = (element_t *) mca_bml_base_btl_array_get_index(array, i);
-        snprintf(element->payload, sizeof(element->payload), "payload of module %u", (unsigned) element->super.btl_flags);
+        snprintf(element->payload, sizeof(element->payload), "payload of module %u",
+                 (unsigned) element->super.btl_flags);
     }
 }
 
@@ -212,7 +213,8 @@ static void patched_larger_elements(size_t n)
     check_order(&array, all, n);
     check_turns(&array, n);
     for (size_t i = 0; i < n; ++i) {
-        CHECK((char *) array.bml_btls + i * sizeof(element_t) == (char *) mca_bml_base_btl_array_get_index(&array, i));
+        CHECK((char *) array.bml_btls + i * sizeof(element_t)
+              == (char *) mca_bml_base_btl_array_get_index(&array, i));
         CHECK(0 == ((element_t *) mca_bml_base_btl_array_get_index(&array, i))->payload[0]);
     }
 
@@ -238,8 +240,10 @@ static void patched_element_size_is_checked(void)
     mca_bml_base_btl_array_t array;
     OBJ_CONSTRUCT(&array, mca_bml_base_btl_array_t);
     CHECK(OMPI_ERR_BAD_PARAM == mca_bml_base_btl_array_set_element_size(&array, 0));
-    CHECK(OMPI_ERR_BAD_PARAM == mca_bml_base_btl_array_set_element_size(&array, sizeof(mca_bml_base_btl_t) - sizeof(void *)));
-    CHECK(OMPI_ERR_BAD_PARAM == mca_bml_base_btl_array_set_element_size(&array, sizeof(mca_bml_base_btl_t) + 1));
+    CHECK(OMPI_ERR_BAD_PARAM
+          == mca_bml_base_btl_array_set_element_size(&array, sizeof(mca_bml_base_btl_t) - sizeof(void *)));
+    CHECK(OMPI_ERR_BAD_PARAM
+          == mca_bml_base_btl_array_set_element_size(&array, sizeof(mca_bml_base_btl_t) + 1));
     CHECK(sizeof(mca_bml_base_btl_t) == array.arr_element_size);
     CHECK(OMPI_SUCCESS == mca_bml_base_btl_array_set_element_size(&array, sizeof(mca_bml_base_btl_t)));
     CHECK(OMPI_SUCCESS == mca_bml_base_btl_array_reserve(&array, 1));
@@ -284,7 +288,8 @@ static void patched_find_hook(void)
 
     /* An endpoint's arrays begin as r2 has them. */
     mca_bml_base_endpoint_t *endpoint = OBJ_NEW(mca_bml_base_endpoint_t);
-    CHECK(NULL == endpoint->btl_eager.arr_find && NULL == endpoint->btl_send.arr_find && NULL == endpoint->btl_rdma.arr_find);
+    CHECK(NULL == endpoint->btl_eager.arr_find && NULL == endpoint->btl_send.arr_find
+          && NULL == endpoint->btl_rdma.arr_find);
     CHECK(sizeof(mca_bml_base_btl_t) == endpoint->btl_eager.arr_element_size
           && sizeof(mca_bml_base_btl_t) == endpoint->btl_send.arr_element_size
           && sizeof(mca_bml_base_btl_t) == endpoint->btl_rdma.arr_element_size);
@@ -311,9 +316,7 @@ static void patched(void)
 }
 #    define HEADERS "patched"
 #else
-static void patched(void)
-{
-}
+static void patched(void) {}
 #    define HEADERS "unpatched"
 #endif
 

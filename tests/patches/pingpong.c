@@ -4,8 +4,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * Two ranks; prints "SIZE WINDOW NS" lines, the median time per message of many short batches: WINDOW messages out, one
- * answer back. Sizes of all ob1's protocols, so that every call into the BML that the base patches touch is on the way.
+ * Two ranks; prints "SIZE WINDOW NS" lines, the median time per message of many short batches: WINDOW
+ * messages out, one answer back. Sizes of all ob1's protocols, so that every call into the BML that the base
+ * patches touch is on the way.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* When messages arrive, found out by questions behind them, on fake rails in virtual time: what is counted, and what tells nothing
- * because nobody looked. */
+/* When messages arrive, found out by questions behind them, on fake rails in virtual time: what is counted,
+ * and what tells nothing because nobody looked. */
 
 #include "fake_net.h"
 
@@ -41,8 +41,8 @@ static void look_for(uint64_t ns)
     }
 }
 
-/* Sends small messages on rail 0, far enough apart to be alone there, until a question follows one of them. Only questions and
- * answers take time here. */
+/* Sends small messages on rail 0, far enough apart to be alone there, until a question follows one of them.
+ * Only questions and answers take time here. */
 static void until_asked(void)
 {
     for (int i = 0; i < 100 && 0 == net_messages; ++i) {
@@ -96,7 +96,8 @@ static void who_is_asked_says_that_it_was_away(void)
     CHECK(fsbml_far_late_ns(ep, &fake[0].super, &question) >= 3000000);
     question.delay_ns = 5000000; /* it was away for nothing beside what was predicted */
     CHECK(0 == fsbml_far_late_ns(ep, &fake[0].super, &question));
-    question = (fsbml_packet_t){.type = FSBML_PACKET_ASK, .flags = FSBML_PACKET_TIMED}; /* only the rails are of interest */
+    question = (fsbml_packet_t){.type = FSBML_PACKET_ASK,
+                                .flags = FSBML_PACKET_TIMED}; /* only the rails are of interest */
     CHECK(0 == fsbml_far_late_ns(ep, &fake[0].super, &question));
     look_for(10000);
     question.flags |= FSBML_PACKET_AT_ONCE;
@@ -107,7 +108,7 @@ static void who_is_asked_says_that_it_was_away(void)
 
 int main(void)
 {
-    static void (*const test[])(void)
-        = {who_looks_sees_arrivals, who_was_away_does_not, who_is_asked_says_that_it_was_away};
+    static void (*const test[])(void) = {who_looks_sees_arrivals, who_was_away_does_not,
+                                         who_is_asked_says_that_it_was_away};
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

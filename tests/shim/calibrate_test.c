@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* The measurement at start, on fake rails in virtual time: what comes out when all is well, when a rail stops or stalls in
- * its midst, when rails share a link, and when what the leader sends to the mirror is damaged. */
+/* The measurement at start, on fake rails in virtual time: what comes out when all is well, when a rail stops
+ * or stalls in its midst, when rails share a link, and when what the leader sends to the mirror is
+ * damaged. */
 
 #include <endian.h>
 #include <math.h>
@@ -28,7 +29,8 @@ int gettimeofday(struct timeval *restrict tv, void *restrict tz)
     return 0;
 }
 
-/* This process is rank 0 or 2 of three, which count as of one node; the peer is rank 1, and rank 0 else runs no FSBML. */
+/* This process is rank 0 or 2 of three, which count as of one node; the peer is rank 1, and rank 0 else runs
+ * no FSBML. */
 static mca_bml_fsbml_endpoint_t *job_up(uint32_t me, double fast, double slow)
 {
     static uint32_t epoch = 1;
@@ -38,11 +40,8 @@ static mca_bml_fsbml_endpoint_t *job_up(uint32_t me, double fast, double slow)
     ompi_process_info.num_procs = 0 == me ? 2 : 3;
     ompi_process_info.num_local_peers = 2;
     ompi_process_info.nodename = "here";
-    mca_bml_fsbml_params.calib = (fsbml_calib_config_t){.packets = 16,
-                                                        .size_step = 2048,
-                                                        .small_size = 1,
-                                                        .samples = 9,
-                                                        .budget_ns = 300000000};
+    mca_bml_fsbml_params.calib = (fsbml_calib_config_t){
+        .packets = 16, .size_step = 2048, .small_size = 1, .samples = 9, .budget_ns = 300000000};
     mca_bml_fsbml_params.probe_timeout_ns = 500000000;
     mca_bml_fsbml_params.together = true;
     mca_bml_fsbml_params.cache = FSBML_CACHE_OFF;
@@ -100,8 +99,8 @@ static bool has_gap(uint32_t rail, double ns_per_byte)
     const bool good = f->valid && f->params.G_ns_per_byte > 0.95 * ns_per_byte
                       && f->params.G_ns_per_byte < 1.05 * ns_per_byte;
     if (!good) {
-        fprintf(stderr, "rail %u: G %.2f ns/B instead of %.2f, %s\n", rail, f->params.G_ns_per_byte, ns_per_byte,
-                f->reason);
+        fprintf(stderr, "rail %u: G %.2f ns/B instead of %.2f, %s\n", rail, f->params.G_ns_per_byte,
+                ns_per_byte, f->reason);
     }
     return good;
 }
@@ -113,7 +112,8 @@ static void rails_are_measured(void)
     const uint64_t start = virtual_ns;
     fsbml_calibrate();
     CHECK(has_gap(0, 40) && has_gap(1, 400));
-    CHECK(fit(0)->together >= 1 && fit(0)->together < 1.05 && fit(1)->together >= 1 && fit(1)->together < 1.05);
+    CHECK(fit(0)->together >= 1 && fit(0)->together < 1.05 && fit(1)->together >= 1
+          && fit(1)->together < 1.05);
     CHECK(virtual_ns - start < 400000000);
     CHECK(sends_table());
     job_down();
@@ -138,12 +138,14 @@ static void a_shared_link_is_seen(void)
     ready();
     fsbml_calibrate();
     CHECK(fit(0)->valid && fit(1)->valid);
-    CHECK(fit(0)->together > 1.7 && fit(0)->together < 2.3 && fit(1)->together > 1.7 && fit(1)->together < 2.3);
+    CHECK(fit(0)->together > 1.7 && fit(0)->together < 2.3 && fit(1)->together > 1.7
+          && fit(1)->together < 2.3);
     CHECK(has_gap(0, 40 * fit(0)->together) && has_gap(1, 40 * fit(1)->together));
     job_down();
 }
 
-/* With the slow rail, the fast one is slower by more than the slow one gives: it is left out, but stays connected. */
+/* With the slow rail, the fast one is slower by more than the slow one gives: it is left out, but stays
+ * connected. */
 static void a_rail_that_harms_is_left_out(void)
 {
     mca_bml_fsbml_endpoint_t *ep = job_up(0, 40, 400);
@@ -157,7 +159,8 @@ static void a_rail_that_harms_is_left_out(void)
     job_down();
 }
 
-/* A rail that answers at first, and then never: it is given up once, with its reason, and the other is measured. */
+/* A rail that answers at first, and then never: it is given up once, with its reason, and the other is
+ * measured. */
 static void a_rail_that_falls_silent_is_left(void)
 {
     for (int dies_after = 1; dies_after < 200; dies_after += 13) {
@@ -224,8 +227,8 @@ static void a_stall_spoils_nothing(void)
 /* -------------------------------------------------------------------- mirror */
 
 static unsigned char record[65536 + 64];
-static size_t record_len;   /* as it comes */
-static uint32_t said_len;   /* as the packet says */
+static size_t record_len; /* as it comes */
+static uint32_t said_len; /* as the packet says */
 static uint64_t send_at_ns;
 
 static void send_record(void)
@@ -250,7 +253,8 @@ static void make_record(void)
         fsbml_table_rail_t *r = &table.rail[i];
         memcpy(r->key, mca_bml_fsbml.rail[i].key, sizeof(r->key));
         memcpy(r->name, mca_bml_fsbml.rail[i].name, sizeof(r->name));
-        r->fit = (fsbml_fit_t){.valid = true, .params = {.L_ns = 1e4, .o_s_ns = 1e3, .o_r_ns = 1e3, .g_ns = 2e3}};
+        r->fit =
+            (fsbml_fit_t){.valid = true, .params = {.L_ns = 1e4, .o_s_ns = 1e3, .o_r_ns = 1e3, .g_ns = 2e3}};
         r->fit.params.G_ns_per_byte = MARK;
     }
     const long len = fsbml_table_pack(&table, record, sizeof(record));
@@ -286,7 +290,20 @@ static void replace_mark(double by)
     CHECK(!"the record has the mark");
 }
 
-enum { WHOLE, SIGNED_ANEW, CUT, CUT_BEFORE_ITS_END, EMPTY, LONGER, VERSION, NOT_A_NUMBER, NEGATIVE, ENDLESS, DAMAGED, N_RECORDS };
+enum {
+    WHOLE,
+    SIGNED_ANEW,
+    CUT,
+    CUT_BEFORE_ITS_END,
+    EMPTY,
+    LONGER,
+    VERSION,
+    NOT_A_NUMBER,
+    NEGATIVE,
+    ENDLESS,
+    DAMAGED,
+    N_RECORDS
+};
 
 static void spoil(int how)
 {
@@ -355,7 +372,8 @@ static void a_mirror_does_not_wait_for_ever(void)
     (void) job_up(2, 40, 400);
     const uint64_t start = virtual_ns;
     fsbml_calibrate();
-    CHECK(virtual_ns - start < 2500000000 + 2 * fsbml_calibrate_limit_ns(0)); /* for the leader, then for its table */
+    CHECK(virtual_ns - start
+          < 2500000000 + 2 * fsbml_calibrate_limit_ns(0)); /* for the leader, then for its table */
     CHECK(!fit(0)->valid);
     job_down();
 }
@@ -365,7 +383,8 @@ static int requests;
 static void ask_for_much(void)
 {
     if (requests > 0 && 0 == --requests % 50) { /* a different one each time */
-        uint32_t word[N_WORDS] = {FSBML_PACKET_MAGIC, FSBML_PACKET_REQUEST, 1, 1, 3200u - (uint32_t) requests, 1024, 8192, 1000};
+        uint32_t word[N_WORDS] = {
+            FSBML_PACKET_MAGIC, FSBML_PACKET_REQUEST, 1, 1, 3200u - (uint32_t) requests, 1024, 8192, 1000};
         fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word));
         word[W_RANK] = 3; /* nobody whom it measures with */
         word[W_SEQ] += 1000;

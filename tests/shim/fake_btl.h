@@ -5,8 +5,8 @@
  */
 /**
  * @file
- * Fake BTLs for tests of the shim: real MCA types, no network, no MPI_Init. A fake BTL keeps what it is given to send
- * until the test completes, refuses or answers it.
+ * Fake BTLs for tests of the shim: real MCA types, no network, no MPI_Init. A fake BTL keeps what it is given
+ * to send until the test completes, refuses or answers it.
  */
 #ifndef FSBML_TESTS_FAKE_BTL_H
 #define FSBML_TESTS_FAKE_BTL_H
@@ -18,12 +18,12 @@
 #include "bml_fsbml_hooks.h"
 
 static _Atomic int failures;
-#define CHECK(cond)                                                                                                    \
-    do {                                                                                                               \
-        if (!(cond)) {                                                                                                 \
-            fprintf(stderr, "%s:%d: %s: not true: %s\n", __FILE__, __LINE__, __func__, #cond);                         \
-            ++failures;                                                                                                \
-        }                                                                                                              \
+#define CHECK(cond)                                                                            \
+    do {                                                                                       \
+        if (!(cond)) {                                                                         \
+            fprintf(stderr, "%s:%d: %s: not true: %s\n", __FILE__, __LINE__, __func__, #cond); \
+            ++failures;                                                                        \
+        }                                                                                      \
     } while (0)
 
 /* ------------------------------------------------------------------- the BTL */
@@ -43,20 +43,20 @@ typedef struct fake_btl_t {
         fake_des_t *des;
         mca_btl_base_tag_t tag;
         int peer;
-    } queue[FAKE_QUEUE];         /* given to btl_send, not completed */
-    int n_queue, room;           /* how many fit */
-    bool breaks_pipe;            /* closing a connection raises SIGPIPE */
+    } queue[FAKE_QUEUE]; /* given to btl_send, not completed */
+    int n_queue, room;   /* how many fit */
+    bool breaks_pipe;    /* closing a connection raises SIGPIPE */
     _Atomic int n_sent, n_sendi, n_alloc, n_free, n_wrong_owner, n_refused;
     _Atomic size_t bytes;
     bool keeps_flags;
     /* what it refuses; PROBE packets, too */
-    bool refuses;                /* to send, at once or not */
-    int error;                   /* what it says then, if not OMPI_ERR_OUT_OF_RESOURCE */
-    bool busy;                   /* it says so, and takes what it is given to send */
+    bool refuses; /* to send, at once or not */
+    int error;    /* what it says then, if not OMPI_ERR_OUT_OF_RESOURCE */
+    bool busy;    /* it says so, and takes what it is given to send */
     bool no_alloc, no_prepare;
-    unsigned chance;             /* of 256: to refuse anything that is not a probe */
-    bool shortens;               /* prepares less than it is asked for, by chance */
-    _Atomic uint64_t random;     /* state of these chances */
+    unsigned chance;         /* of 256: to refuse anything that is not a probe */
+    bool shortens;           /* prepares less than it is asked for, by chance */
+    _Atomic uint64_t random; /* state of these chances */
 } fake_btl_t;
 
 static inline uint64_t next_random(uint64_t *state)
@@ -88,7 +88,8 @@ static inline int fake_error(const fake_btl_t *fake)
 
 static mca_btl_base_component_t fake_component = {.btl_version = {MCA_BTL_DEFAULT_VERSION("fake")}};
 
-static mca_btl_base_descriptor_t *fake_make(mca_btl_base_module_t *btl, uint8_t order, size_t size, uint32_t flags)
+static mca_btl_base_descriptor_t *fake_make(mca_btl_base_module_t *btl, uint8_t order, size_t size,
+                                            uint32_t flags)
 {
     fake_btl_t *fake = (fake_btl_t *) btl;
     fake_des_t *des = calloc(1, sizeof(*des) + size);
@@ -116,9 +117,10 @@ static mca_btl_base_descriptor_t *fake_alloc(mca_btl_base_module_t *btl, struct 
 }
 
 /* Header in the descriptor, data where the user has it, as BTLs do that can send in place. */
-static mca_btl_base_descriptor_t *fake_prepare_src(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep,
-                                                   struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
-                                                   size_t *size, uint32_t flags)
+static mca_btl_base_descriptor_t *fake_prepare_src(mca_btl_base_module_t *btl,
+                                                   struct mca_btl_base_endpoint_t *ep,
+                                                   struct opal_convertor_t *convertor, uint8_t order,
+                                                   size_t reserve, size_t *size, uint32_t flags)
 {
     fake_btl_t *fake = (fake_btl_t *) btl;
     (void) ep;
@@ -157,8 +159,8 @@ static int fake_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
 static char fake_endpoint[N_FAKES][N_PEERS]; /* addresses only: [rail][peer] */
 static int fake_number(const mca_btl_base_module_t *btl);
 
-static int fake_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, mca_btl_base_descriptor_t *des,
-                     mca_btl_base_tag_t tag)
+static int fake_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep,
+                     mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
 {
     fake_btl_t *fake = (fake_btl_t *) btl;
     fake->n_wrong_owner += ((fake_des_t *) des)->owner != btl;
@@ -181,9 +183,10 @@ static int fake_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
     return !room ? OMPI_ERR_OUT_OF_RESOURCE : fake->busy ? OMPI_ERR_RESOURCE_BUSY : OMPI_SUCCESS;
 }
 
-static inline int fake_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, struct opal_convertor_t *convertor,
-                      void *header, size_t header_size, size_t payload_size, uint8_t order, uint32_t flags,
-                      mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
+static inline int fake_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep,
+                             struct opal_convertor_t *convertor, void *header, size_t header_size,
+                             size_t payload_size, uint8_t order, uint32_t flags, mca_btl_base_tag_t tag,
+                             mca_btl_base_descriptor_t **descriptor)
 {
     fake_btl_t *fake = (fake_btl_t *) btl;
     (void) convertor;
@@ -217,7 +220,8 @@ static int fake_add_procs(mca_btl_base_module_t *btl, size_t n, struct opal_proc
 {
     (void) reachable;
     for (size_t i = 0; i < n; ++i) { /* ranks of peers count from 1 */
-        eps[i] = (struct mca_btl_base_endpoint_t *) &fake_endpoint[fake_number(btl)][procs[i]->proc_name.vpid - 1];
+        eps[i] =
+            (struct mca_btl_base_endpoint_t *) &fake_endpoint[fake_number(btl)][procs[i]->proc_name.vpid - 1];
     }
     return OPAL_SUCCESS;
 }
@@ -253,14 +257,16 @@ static fake_des_t *fake_take(fake_btl_t *fake, bool probe, int *peer)
         if (probe == (FSBML_TAG_PROBE == fake->queue[i].tag)) {
             des = fake->queue[i].des;
             *peer = fake->queue[i].peer;
-            memmove(&fake->queue[i], &fake->queue[i + 1], (size_t) (--fake->n_queue - i) * sizeof(fake->queue[0]));
+            memmove(&fake->queue[i], &fake->queue[i + 1],
+                    (size_t) (--fake->n_queue - i) * sizeof(fake->queue[0]));
         }
     }
     pthread_mutex_unlock(&fake->lock);
     return des;
 }
 
-/* Completes what was given first, as a BTL does: callback, then its own descriptors go back. False: nothing there. */
+/* Completes what was given first, as a BTL does: callback, then its own descriptors go back. False: nothing
+ * there. */
 static inline bool fake_complete(fake_btl_t *fake, int status)
 {
     int to;
@@ -287,7 +293,8 @@ static void fake_deliver(fake_btl_t *fake, mca_btl_base_tag_t tag, void *data, s
     mca_btl_base_descriptor_t des = {.des_segments = &segment, .des_segment_count = 1};
     cb->cbfunc(&fake->super, tag, &des, cb->cbdata);
 #else
-    const mca_btl_base_receive_descriptor_t des = {.endpoint = (struct mca_btl_base_endpoint_t *) fake_endpoint[0],
+    const mca_btl_base_receive_descriptor_t des = {.endpoint =
+                                                       (struct mca_btl_base_endpoint_t *) fake_endpoint[0],
                                                    .des_segments = &segment,
                                                    .des_segment_count = 1,
                                                    .tag = tag,
@@ -296,7 +303,8 @@ static void fake_deliver(fake_btl_t *fake, mca_btl_base_tag_t tag, void *data, s
 #endif
 }
 
-/* Completes all probes in the queue; answers the questions among them if asked to. Returns how many questions. */
+/* Completes all probes in the queue; answers the questions among them if asked to. Returns how many
+ * questions. */
 static int fake_answer(fake_btl_t *fake, bool answer)
 {
     int questions = 0, n, from;
@@ -311,7 +319,7 @@ static int fake_answer(fake_btl_t *fake, bool answer)
             ++questions;
             if (answer) {
                 word[1] += FSBML_PACKET_ANSWER - FSBML_PACKET_ASK; /* with its flags */
-                word[2] = 1; /* of job 1 */
+                word[2] = 1;                                       /* of job 1 */
                 word[3] = (uint32_t) from + 1;
                 fake_deliver(fake, FSBML_TAG_PROBE, word, sizeof(word));
             }

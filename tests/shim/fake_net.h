@@ -5,8 +5,8 @@
  */
 /**
  * @file
- * Rails in virtual time between this process and a peer that answers probes as FSBML does. For tests of what is measured,
- * and of what happens when a rail, or the peer, does not do as it should.
+ * Rails in virtual time between this process and a peer that answers probes as FSBML does. For tests of what
+ * is measured, and of what happens when a rail, or the peer, does not do as it should.
  */
 #ifndef FSBML_TESTS_FAKE_NET_H
 #define FSBML_TESTS_FAKE_NET_H
@@ -24,25 +24,25 @@ typedef struct net_message_t {
 } net_message_t;
 
 static struct {
-    double G_ns;               /* per byte, each way */
+    double G_ns; /* per byte, each way */
     uint64_t L_ns, o_r_ns;
-    uint64_t free_ns[N_WAYS];  /* when it has carried all that it was given */
+    uint64_t free_ns[N_WAYS];            /* when it has carried all that it was given */
     uint64_t stall_ns, stalled_until_ns; /* TCP waits for a lost frame */
-    int dies_after;            /* so many messages, 0: never */
+    int dies_after;                      /* so many messages, 0: never */
     int carried;
-    int shares_with;           /* another rail whose bytes it waits for, -1: none */
-    double beside;             /* how many times as long it takes while the other of two rails is busy, 0: once */
-    uint32_t seq, counted;     /* the peer's, of the probe that comes in */
-    uint32_t requested;        /* number of the last request */
+    int shares_with;       /* another rail whose bytes it waits for, -1: none */
+    double beside;         /* how many times as long it takes while the other of two rails is busy, 0: once */
+    uint32_t seq, counted; /* the peer's, of the probe that comes in */
+    uint32_t requested;    /* number of the last request */
 } net[N_FAKES];
 
 static net_message_t net_message[NET_MOST]; /* on their way */
 static size_t net_messages;
-static int net_served;         /* messages that the peer has sent for requests */
-static bool net_table;         /* the peer has got one */
-static bool net_is_old;        /* the peer knows no timed questions */
-static uint32_t net_busy_ns;   /* how long its rails are, as it says in answers to those */
-static int net_timed;          /* timed questions that it got */
+static int net_served;       /* messages that the peer has sent for requests */
+static bool net_table;       /* the peer has got one */
+static bool net_is_old;      /* the peer knows no timed questions */
+static uint32_t net_busy_ns; /* how long its rails are, as it says in answers to those */
+static int net_timed;        /* timed questions that it got */
 
 static void net_reset(void)
 {
@@ -72,22 +72,25 @@ static void net_push(int rail, int way, const uint32_t *word, size_t bytes, uint
     uint64_t start = from_ns > net[rail].free_ns[way] ? from_ns : net[rail].free_ns[way];
     start = other >= 0 && net[other].free_ns[way] > start ? net[other].free_ns[way] : start;
     const bool slowed = 0 != net[rail].beside && net[1 - rail].free_ns[way] > start;
-    net[rail].free_ns[way] = start + (uint64_t) (net[rail].G_ns * (slowed ? net[rail].beside : 1) * (double) bytes);
-    *m = (net_message_t){.at_ns = net[rail].free_ns[way] + net[rail].L_ns, .rail = rail, .way = way, .bytes = bytes};
+    net[rail].free_ns[way] =
+        start + (uint64_t) (net[rail].G_ns * (slowed ? net[rail].beside : 1) * (double) bytes);
+    *m = (net_message_t){
+        .at_ns = net[rail].free_ns[way] + net[rail].L_ns, .rail = rail, .way = way, .bytes = bytes};
     memcpy(m->word, word, sizeof(m->word));
     ++net_messages;
 }
 
 /* Sent at once: the network has it, and the descriptor is free again. */
-static int net_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, mca_btl_base_descriptor_t *des,
-                    mca_btl_base_tag_t tag)
+static int net_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep,
+                    mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
 {
     fake_btl_t *from = (fake_btl_t *) btl;
     const int rc = fake_send(btl, ep, des, tag);
     int to;
     fake_des_t *sent = OMPI_SUCCESS == rc && FSBML_TAG_PROBE == tag ? fake_take(from, true, &to) : NULL;
     if (NULL != sent) {
-        net_push(fake_number(btl), THERE, sent->segment[0].seg_addr.pval, sent->segment[0].seg_len, virtual_ns);
+        net_push(fake_number(btl), THERE, sent->segment[0].seg_addr.pval, sent->segment[0].seg_len,
+                 virtual_ns);
         fake_free(btl, &sent->super);
     }
     return rc;

@@ -5,8 +5,8 @@
  */
 /**
  * @file
- * What is around the shim in its tests: a PML that sends, and the few parts of Open MPI that need a running job (the
- * key-value store, the process table, the progress engine, time).
+ * What is around the shim in its tests: a PML that sends, and the few parts of Open MPI that need a running
+ * job (the key-value store, the process table, the progress engine, time).
  */
 #ifndef FSBML_TESTS_FAKE_PML_H
 #define FSBML_TESTS_FAKE_PML_H
@@ -24,7 +24,7 @@ static ompi_proc_t *peers[N_PEERS];
 #define peer peers[0] /* the one that most tests have */
 static bool peer_has_fsbml = true;
 static uint32_t first_with_fsbml; /* ranks below have no hello */
-static uint32_t peer_flags; /* of its hello */
+static uint32_t peer_flags;       /* of its hello */
 static fsbml_hello_t peer_hello;
 
 opal_proc_t *ompi_proc_for_name(const opal_process_name_t name)
@@ -86,7 +86,8 @@ char *fsbml_kvs_local_ranks(void)
 static size_t (*other_value)(const ompi_process_name_t *from, const char *key, void **data);
 
 /* The peer's hello; no table. */
-int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mode_t mode, void **data, size_t *len)
+int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mode_t mode, void **data,
+                  size_t *len)
 {
     (void) mode;
     if (NULL != other_value && 0 != (*len = other_value(from, key, data))) {
@@ -167,7 +168,10 @@ static void world_add_peer(void)
 }
 
 /* A model with the same o on both sides, a gap of one piece, and no more. */
-#define LOGGP(L, o, g, G) {.L_ns = (L), .o_s_ns = (o), .o_r_ns = (o), .g_ns = (g), .G_ns_per_byte = (G)}
+#define LOGGP(L, o, g, G)                                                            \
+    {                                                                                \
+        .L_ns = (L), .o_s_ns = (o), .o_r_ns = (o), .g_ns = (g), .G_ns_per_byte = (G) \
+    }
 
 /* Fresh rails from the first n fakes (constructed by the caller), and the module behind them. */
 static void world_up(int n)
@@ -274,7 +278,8 @@ static inline int fake_main(void (*const *test)(void), size_t n)
     char **argv = NULL;
     char help[4096];
     opal_init_util(&argc, &argv);
-    snprintf(help, sizeof(help), "%.*s/../../ompi/mca/bml/fsbml", (int) (strrchr(__FILE__, '/') - __FILE__), __FILE__);
+    snprintf(help, sizeof(help), "%.*s/../../ompi/mca/bml/fsbml", (int) (strrchr(__FILE__, '/') - __FILE__),
+             __FILE__);
     opal_show_help_add_dir(help);
     OBJ_CONSTRUCT(&mca_btl_base_modules_initialized, opal_list_t);
     for (size_t i = 0; i < n; ++i) {

@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Hardware that puts and gets, on the fake BTLs: it registers memory, copies bytes where both sides' registrations of its own rail
- * cover them, counts how often each byte was written, and completes when the test says so. With the PML's part: the entry, and
- * handles as they come out of a header. */
+/* Hardware that puts and gets, on the fake BTLs: it registers memory, copies bytes where both sides'
+ * registrations of its own rail cover them, counts how often each byte was written, and completes when the
+ * test says so. With the PML's part: the entry, and handles as they come out of a header. */
 #ifndef FSBML_TESTS_SHIM_FAKE_RDMA_H
 #define FSBML_TESTS_SHIM_FAKE_RDMA_H
 
@@ -37,8 +37,9 @@ static int n_pending;
 static unsigned char *times; /* how often each byte of the target was written */
 static char *target;
 
-static mca_btl_base_registration_handle_t *do_register(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep,
-                                                       void *base, size_t size, uint32_t flags)
+static mca_btl_base_registration_handle_t *do_register(mca_btl_base_module_t *btl,
+                                                       struct mca_btl_base_endpoint_t *ep, void *base,
+                                                       size_t size, uint32_t flags)
 {
     const int rail = fake_number(btl);
     (void) flags;
@@ -72,8 +73,9 @@ static bool covers(const mca_btl_base_registration_handle_t *h, int rail, uint64
 }
 
 static int copy(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, void *local, uint64_t remote,
-                mca_btl_base_registration_handle_t *local_handle, mca_btl_base_registration_handle_t *remote_handle,
-                size_t size, bool put, mca_btl_base_rdma_completion_fn_t fn, void *context, void *data)
+                mca_btl_base_registration_handle_t *local_handle,
+                mca_btl_base_registration_handle_t *remote_handle, size_t size, bool put,
+                mca_btl_base_rdma_completion_fn_t fn, void *context, void *data)
 {
     const int rail = fake_number(btl);
     CHECK((char *) ep == fake_endpoint[rail]);
@@ -99,18 +101,20 @@ static int copy(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, 
     return OPAL_SUCCESS;
 }
 
-static int do_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, void *local, uint64_t remote,
-                  mca_btl_base_registration_handle_t *lh, mca_btl_base_registration_handle_t *rh, size_t size, int flags,
-                  int order, mca_btl_base_rdma_completion_fn_t fn, void *context, void *data)
+static int do_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, void *local,
+                  uint64_t remote, mca_btl_base_registration_handle_t *lh,
+                  mca_btl_base_registration_handle_t *rh, size_t size, int flags, int order,
+                  mca_btl_base_rdma_completion_fn_t fn, void *context, void *data)
 {
     (void) flags;
     (void) order;
     return copy(btl, ep, local, remote, lh, rh, size, true, fn, context, data);
 }
 
-static int do_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, void *local, uint64_t remote,
-                  mca_btl_base_registration_handle_t *lh, mca_btl_base_registration_handle_t *rh, size_t size, int flags,
-                  int order, mca_btl_base_rdma_completion_fn_t fn, void *context, void *data)
+static int do_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, void *local,
+                  uint64_t remote, mca_btl_base_registration_handle_t *lh,
+                  mca_btl_base_registration_handle_t *rh, size_t size, int flags, int order,
+                  mca_btl_base_rdma_completion_fn_t fn, void *context, void *data)
 {
     (void) flags;
     (void) order;
@@ -121,8 +125,8 @@ static void complete_pending(int status)
 {
     for (int i = 0; i < n_pending; ++i) {
         const pending_t p = pending[i];
-        p.fn(&fake[p.rail].super, (struct mca_btl_base_endpoint_t *) fake_endpoint[p.rail], p.local, p.handle, p.context,
-             p.data, status);
+        p.fn(&fake[p.rail].super, (struct mca_btl_base_endpoint_t *) fake_endpoint[p.rail], p.local, p.handle,
+             p.context, p.data, status);
     }
     n_pending = 0;
 }

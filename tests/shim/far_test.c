@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Peers that are farther than those that were measured, on fake rails in virtual time: who is asked, when, how often, and
- * what messages do then. */
+/* Peers that are farther than those that were measured, on fake rails in virtual time: who is asked, when,
+ * how often, and what messages do then. */
 
 #include "fake_net.h"
 #include "ompi/runtime/params.h"
@@ -51,7 +51,8 @@ static int send_one(size_t bytes)
     return rail;
 }
 
-/* 120 us farther: small messages take the other rail, large ones do not. It takes two rounds, and then nothing more. */
+/* 120 us farther: small messages take the other rail, large ones do not. It takes two rounds, and then
+ * nothing more. */
 static void a_farther_rail_is_found(void)
 {
     up(120000);
@@ -256,7 +257,8 @@ static void nobody_is_asked_at_the_end(void)
     down();
 }
 
-/* Not asked: the partner in the measurement; anybody, if the user does not want it, or if the policy asks for no times. */
+/* Not asked: the partner in the measurement; anybody, if the user does not want it, or if the policy asks for
+ * no times. */
 static void some_are_never_asked(void)
 {
     for (int i = 0; i < 4; ++i) {
@@ -311,7 +313,8 @@ static void timed_questions_are_answered(void)
     CHECK(1 == fake_answer(&fake[0], true) && 1 == fake_answer(&fake[1], true));
     for (int i = 0; i < 3; ++i) {
         const uint32_t flags = i < 2 ? (uint32_t) FSBML_PACKET_TIMED << 8 : 0;
-        uint32_t ask[N_WORDS] = {FSBML_PACKET_MAGIC, FSBML_PACKET_ASK | flags, 1, 1, 0x80000007}, answer[N_WORDS];
+        uint32_t ask[N_WORDS] = {FSBML_PACKET_MAGIC, FSBML_PACKET_ASK | flags, 1, 1, 0x80000007},
+                 answer[N_WORDS];
         int to;
         if (1 == i) {
             fsbml_sched_charge(mca_bml_fsbml.sched, 1, virtual_ns, 1001); /* 400 ns a byte */
@@ -331,18 +334,10 @@ static void timed_questions_are_answered(void)
 int main(void)
 {
     static void (*const test[])(void) = {
-        a_farther_rail_is_found,
-        equal_peers_cost_one_round,
-        questions_wait_for_a_message_and_a_table,
-        questions_wait_for_all_paths,
-        old_peers_are_left_in_peace,
-        busy_peers_tell_nothing,
-        busy_rails_are_not_asked,
-        answers_count_once,
-        rails_and_peers_may_go,
-        some_are_never_asked,
-        mute_peers_are_not_asked,
-        timed_questions_are_answered,
+        a_farther_rail_is_found,      equal_peers_cost_one_round,  questions_wait_for_a_message_and_a_table,
+        questions_wait_for_all_paths, old_peers_are_left_in_peace, busy_peers_tell_nothing,
+        busy_rails_are_not_asked,     answers_count_once,          rails_and_peers_may_go,
+        some_are_never_asked,         mute_peers_are_not_asked,    timed_questions_are_answered,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

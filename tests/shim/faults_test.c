@@ -25,8 +25,8 @@ static fsbml_fault_t fault(const char *rail, const char *to, uint32_t kind, cons
 static void each_fault_is_kept_once(void)
 {
     const fsbml_fault_t told[] = {
-        fault("eth1", "there", FSBML_FAULT_CUT, "first"),  fault("eth1", "there", FSBML_FAULT_CUT, "again"),
-        fault("eth1", "there", FSBML_FAULT_MTU, "kind"),   fault("eth2", "there", FSBML_FAULT_CUT, "rail"),
+        fault("eth1", "there", FSBML_FAULT_CUT, "first"), fault("eth1", "there", FSBML_FAULT_CUT, "again"),
+        fault("eth1", "there", FSBML_FAULT_MTU, "kind"),  fault("eth2", "there", FSBML_FAULT_CUT, "rail"),
         fault("eth1", "beyond", FSBML_FAULT_CUT, "node"),
     };
     static const char *const kept[] = {"first", "kind", "rail", "node"};
@@ -107,7 +107,8 @@ static uint32_t taken(int rail, fsbml_end_t *end)
     memcpy(word, des->segment[0].seg_addr.pval, sizeof(word));
     if (FSBML_PACKET_LOOK == (word[1] & 0xff) || FSBML_PACKET_SEEN == (word[1] & 0xff)) {
         CHECK(fsbml_digest(mca_bml_fsbml.rail[1].key) == word[5]);
-        CHECK(0 == fsbml_end_unpack(end, (const char *) des->segment[0].seg_addr.pval + sizeof(word), word[6]));
+        CHECK(0
+              == fsbml_end_unpack(end, (const char *) des->segment[0].seg_addr.pval + sizeof(word), word[6]));
     }
     fake_free(&fake[rail].super, &des->super);
     return word[1];
@@ -154,7 +155,8 @@ static void leave(void)
     world_down(2);
 }
 
-/* The peer is asked once, on the live rail, as soon as the path is closed; it says why, and that is told when it is time. */
+/* The peer is asked once, on the live rail, as soon as the path is closed; it says why, and that is told when
+ * it is time. */
 static void the_peer_says_what_it_sees(void)
 {
     fsbml_end_t look;
@@ -178,7 +180,8 @@ static void without_its_word_the_reason_is_what_was_seen(void)
 {
     mca_bml_fsbml_path_t *path = one_silent();
     time_out();
-    uint32_t word[20] = {FSBML_PACKET_MAGIC, FSBML_PACKET_SEEN, 1, 1, 0, fsbml_digest(mca_bml_fsbml.rail[1].key), 48};
+    uint32_t word[20] = {
+        FSBML_PACKET_MAGIC, FSBML_PACKET_SEEN, 1, 1, 0, fsbml_digest(mca_bml_fsbml.rail[1].key), 48};
     fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word)); /* no record */
     word[6] = 4096;
     fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word)); /* longer than it is */
@@ -194,8 +197,8 @@ static void without_its_word_the_reason_is_what_was_seen(void)
     leave();
 }
 
-/* The other way round: asked what it sees of a rail, this process says so where it was asked. Its questions came in, its
- * answers did not arrive: the peer can name a one-way rail. */
+/* The other way round: asked what it sees of a rail, this process says so where it was asked. Its questions
+ * came in, its answers did not arrive: the peer can name a one-way rail. */
 static void this_process_says_what_it_sees(void)
 {
     fsbml_end_t seen = {.seen = 0};
@@ -251,7 +254,8 @@ static void a_question_comes_back(void)
     leave();
 }
 
-/* Another process got the question, and says that it is not who was asked: that proves nothing of the peer's path. */
+/* Another process got the question, and says that it is not who was asked: that proves nothing of the peer's
+ * path. */
 static void a_question_goes_astray(void)
 {
     uint32_t word[8];
@@ -278,7 +282,8 @@ static void a_question_for_somebody_else_is_no_proof(void)
     fsbml_end_t none;
     mca_bml_fsbml_path_t *path = one_silent();
     (void) fake_answer(&fake[1], false);
-    uint32_t ask[8] = {FSBML_PACKET_MAGIC, FSBML_PACKET_ASK, 1, 1, 0, OMPI_PROC_MY_NAME->vpid + 2, OMPI_PROC_MY_NAME->jobid};
+    uint32_t ask[8] = {FSBML_PACKET_MAGIC,          FSBML_PACKET_ASK,        1, 1, 0,
+                       OMPI_PROC_MY_NAME->vpid + 2, OMPI_PROC_MY_NAME->jobid};
     fake_deliver(&fake[1], FSBML_TAG_PROBE, ask, sizeof(ask));
     CHECK((FSBML_PACKET_ANSWER | FSBML_PACKET_ASTRAY << 8) == taken(1, &none));
     CHECK(!path->heard);
@@ -304,7 +309,8 @@ static void the_hello_says_that_networks_differ(void)
     pass_time(30);
     CHECK(path->reported);
     char why[FSBML_REASON_MAX];
-    snprintf(why, sizeof(why), "it is in 10.71.1.0/24 on %s, where peer has no address; that has one in 10.72.1.0/24",
+    snprintf(why, sizeof(why),
+             "it is in 10.71.1.0/24 on %s, where peer has no address; that has one in 10.72.1.0/24",
              fsbml_node_name());
     check_fault("there", FSBML_FAULT_SUBNET, why);
     peer_hello.n_rails = 0;
@@ -313,7 +319,8 @@ static void the_hello_says_that_networks_differ(void)
 
 /* ------------------------------------------------------------- what a system tells */
 
-/* The loopback interface is on every machine: its address, its MTU, and a connection between two of its addresses. */
+/* The loopback interface is on every machine: its address, its MTU, and a connection between two of its
+ * addresses. */
 static void the_system_is_read(void)
 {
     fsbml_end_t end;
@@ -326,14 +333,16 @@ static void the_system_is_read(void)
     fsbml_end_look(1, "127.0.0.2", &end);
     look_ns = 0;
     CHECK(0 == strcmp("127.0.0.1", end.address) && 0 == strcmp("127.0.0.0/8:1", end.network) && end.mtu > 0);
-    CHECK(FSBML_END_HAS == (end.seen & (FSBML_END_HAS | FSBML_END_NO_CARRIER | FSBML_END_CONNECTED | FSBML_END_STUCK)));
+    CHECK(FSBML_END_HAS
+          == (end.seen & (FSBML_END_HAS | FSBML_END_NO_CARRIER | FSBML_END_CONNECTED | FSBML_END_STUCK)));
     CHECK(0 != (end.seen & FSBML_END_ECHO)); /* what goes out there does come in again */
     CHECK(0 != (end.seen & FSBML_END_QUIET));
     CHECK(4096 == fsbml_end_frame(1) || end.mtu == fsbml_end_frame(1)); /* no larger than an eager message */
 
     struct sockaddr_in here = {.sin_family = AF_INET}, there = here;
     socklen_t len = sizeof(here);
-    CHECK(1 == inet_pton(AF_INET, "127.0.0.1", &here.sin_addr) && 1 == inet_pton(AF_INET, "127.0.0.2", &there.sin_addr));
+    CHECK(1 == inet_pton(AF_INET, "127.0.0.1", &here.sin_addr)
+          && 1 == inet_pton(AF_INET, "127.0.0.2", &there.sin_addr));
     const int listens = socket(AF_INET, SOCK_STREAM, 0), connects = socket(AF_INET, SOCK_STREAM, 0);
     CHECK(0 == bind(listens, (struct sockaddr *) &here, sizeof(here)) && 0 == listen(listens, 1));
     CHECK(0 == getsockname(listens, (struct sockaddr *) &here, &len));

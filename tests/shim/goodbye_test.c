@@ -157,9 +157,9 @@ static void a_closed_path_is_not_told_goodbye(void)
 {
     (void) up(1);
     const int lost[] = {full(connected(0, OTHER)), full(accepted(0, OWN))};
-    const int others[] = {full(connected(1, OTHER)), full(accepted(1, OWN)),        /* a live path's */
+    const int others[] = {full(connected(1, OTHER)),    full(accepted(1, OWN)),      /* a live path's */
                           full(connected(0, STRANGER)), full(accepted(0, STRANGER)), /* not tcp's */
-                          connected(0, OTHER), accepted(0, OWN)};                    /* there is room */
+                          connected(0, OTHER),          accepted(0, OWN)};           /* there is room */
     fsbml_goodbye_skip(n_peers, peers);
     CHECK(!is_shut(lost[0]) && !is_shut(lost[1])); /* both paths are well */
     lose(0, 0);

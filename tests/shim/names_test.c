@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What a rail is known by: names of fake BTLs as tcp and others give them, the words by which a user means a rail, where its
- * device is on a machine of two NUMA nodes (two_numa_nodes.xml), and what the display says of all that. */
+/* What a rail is known by: names of fake BTLs as tcp and others give them, the words by which a user means a
+ * rail, where its device is on a machine of two NUMA nodes (two_numa_nodes.xml), and what the display says of
+ * all that. */
 
 #define FSBML_WANT_HWLOC
 #include "fake_pml.h"
@@ -69,8 +70,9 @@ static void name_fake(int i, const char *name)
     fake_construct(&fake[i], 4096, 65536, 10);
     fake[i].super.btl_component = &net;
     snprintf(variable, sizeof(variable), "bandwidth_%s", name);
-    CHECK(0 <= mca_base_var_register("opal", "btl", "net", variable, "", MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, 0,
-                                     OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_READONLY, &fake[i].super.btl_bandwidth));
+    CHECK(0 <= mca_base_var_register("opal", "btl", "net", variable, "", MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL,
+                                     0, 0, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_READONLY,
+                                     &fake[i].super.btl_bandwidth));
 }
 
 static void forget_names(int n, const char *const names[])
@@ -94,7 +96,8 @@ static void a_rail_knows_its_interface(void)
     CHECK(2 == mca_bml_fsbml.n_rails);
     CHECK(0 == strcmp("lo", rail[0].name) && 0 == strcmp("net:127.0.0.0/8", rail[0].key));
     CHECK(0 == strcmp("lo", rail[0].about.interface) && 0 == strcmp("lo", rail[0].about.device));
-    CHECK(0 == strcmp("127.0.0.1", rail[0].about.address) && 0 == strcmp("127.0.0.0/8", rail[0].about.network));
+    CHECK(0 == strcmp("127.0.0.1", rail[0].about.address)
+          && 0 == strcmp("127.0.0.0/8", rail[0].about.network));
     CHECK(rail[0].about.mtu >= 1280 && 0 == rail[0].about.speed_mbps);
     CHECK('\0' == rail[0].about.pci[0] && rail[0].about.numa < 0 && !rail[0].about.far_numa);
     CHECK(0 == strcmp("lo (127.0.0.1)", fsbml_name_full(rail[0].name, &rail[0].about, full)));
@@ -115,7 +118,11 @@ static void speeds_are_not_made_up(void)
         const char *interface;
         uint32_t mbps;
         bool made_up;
-    } cases[] = {{"lo", 10000, true}, {"lo", 10, true}, {"lo", 1000, false}, {"lo", 0, false}, {"no interface", 10000, true}};
+    } cases[] = {{"lo", 10000, true},
+                 {"lo", 10, true},
+                 {"lo", 1000, false},
+                 {"lo", 0, false},
+                 {"no interface", 10000, true}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
         CHECK(cases[i].made_up == fsbml_speed_is_made_up(cases[i].interface, cases[i].mbps));
     }
@@ -137,7 +144,8 @@ static void words_for_a_rail(void)
     snprintf(about.pci, sizeof(about.pci), "0000:3b:00.0");
     static const char *const right[] = {"eth1:0", "eth1",         "tcp:10.71.1.0/24", "tcp",     "10.71.1.2",
                                         "mlx5_0", "0000:3b:00.0", "10.71.1.0/24",     "3b:00.0", "3B:00.0"};
-    static const char *const wrong[] = {"", "eth", "eth10", "10.71.1", "10.71.1.20", "10.71.1.0", "b:00.0", "3b:00", "0001:3b:00.0"};
+    static const char *const wrong[] = {"",          "eth",    "eth10", "10.71.1",     "10.71.1.20",
+                                        "10.71.1.0", "b:00.0", "3b:00", "0001:3b:00.0"};
     for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); ++i) {
         CHECK(fsbml_name_means(right[i], "eth1:0", "tcp:10.71.1.0/24", "tcp", &about));
     }
@@ -153,8 +161,10 @@ static void words_for_a_rail(void)
 static void words_for_a_network(void)
 {
     static const char *const right[] = {"10.71.1.0", "10.71.1.2", "10.71.1.127"};
-    static const char *const wrong[] = {"10.71.1.128", "10.71.0.2", "10.71.1", "10.71.1.2/25", "eth1", "", "::1"};
-    const fsbml_rail_about_t v4 = about_of("eth1", "10.71.1.2", "10.71.1.0/25"), none = about_of("eth1", "", "");
+    static const char *const wrong[] = {"10.71.1.128", "10.71.0.2", "10.71.1", "10.71.1.2/25",
+                                        "eth1",        "",          "::1"};
+    const fsbml_rail_about_t v4 = about_of("eth1", "10.71.1.2", "10.71.1.0/25"),
+                             none = about_of("eth1", "", "");
     const fsbml_rail_about_t v6 = about_of("eth1", "fd00::5", "fd00::/63");
     for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); ++i) {
         CHECK(fsbml_name_is_near(right[i], &v4));
@@ -182,7 +192,8 @@ static uint32_t left_with(const char *include, const char *exclude, int n)
     return left;
 }
 
-/* Addresses, devices and PCI addresses leave out a rail of three; who names an unknown one is told what there is. */
+/* Addresses, devices and PCI addresses leave out a rail of three; who names an unknown one is told what there
+ * is. */
 static void rails_by_other_names(void)
 {
     static const char *const names[] = {"lo", "verbs_1:1", "fsbml1"};
@@ -229,7 +240,8 @@ static void processors_have_nodes(void)
     hwloc_topology_destroy(topology);
 }
 
-static const char *const sentence = "rail r is at NUMA node 1, this process runs on node 0: that is in its o and L";
+static const char *const sentence =
+    "rail r is at NUMA node 1, this process runs on node 0: that is in its o and L";
 
 static void devices_are_found(void)
 {
@@ -237,7 +249,8 @@ static void devices_are_found(void)
     fsbml_rail_about_t about = about_of("fsbml1", "", "");
     mca_bml_fsbml_params.verbose = FSBML_V_RAILS;
     fsbml_machine_place(&here, "fsbml1", &about); /* its own node: not told */
-    CHECK(0 == strcmp("0000:3b:00.0", about.pci) && 0 == about.numa && !about.far_numa && 0 == strcmp("fsbml1", about.device));
+    CHECK(0 == strcmp("0000:3b:00.0", about.pci) && 0 == about.numa && !about.far_numa
+          && 0 == strcmp("fsbml1", about.device));
     catch_stderr();
     fsbml_machine_tell(&here, "r", &about);
     release_stderr();
@@ -245,7 +258,8 @@ static void devices_are_found(void)
 
     about = about_of("fsbml2", "", ""); /* the other one: told */
     fsbml_machine_place(&here, "fsbml2:1", &about);
-    CHECK(0 == strcmp("0000:af:00.0", about.pci) && 1 == about.numa && about.far_numa && 0 == strcmp("verbs_1", about.device));
+    CHECK(0 == strcmp("0000:af:00.0", about.pci) && 1 == about.numa && about.far_numa
+          && 0 == strcmp("verbs_1", about.device));
     catch_stderr();
     fsbml_machine_tell(&here, "r", &about);
     release_stderr();
@@ -261,7 +275,8 @@ static void devices_are_found(void)
 
     fsbml_about_interface("", &about); /* a BTL that has no interface, but a device */
     fsbml_machine_place(&here, "verbs_1:1", &about);
-    CHECK(0 == strcmp("0000:af:00.0", about.pci) && 1 == about.numa && about.far_numa && 0 == strcmp("verbs_1", about.device));
+    CHECK(0 == strcmp("0000:af:00.0", about.pci) && 1 == about.numa && about.far_numa
+          && 0 == strcmp("verbs_1", about.device));
 
     about = about_of("fsbml3", "", ""); /* the driver has told where it is */
     snprintf(about.pci, sizeof(about.pci), "0000:af:00.0");
@@ -370,17 +385,12 @@ static void the_display(void)
 int main(void)
 {
     static void (*const test[])(void) = {
-        a_rail_knows_its_interface,
-        speeds_are_not_made_up,
-        words_for_a_rail,
-        words_for_a_network,
+        a_rail_knows_its_interface, speeds_are_not_made_up, words_for_a_rail,  words_for_a_network,
 #ifndef FSBML_NO_HWLOC /* by a machine that hwloc reads from a file */
-        rails_by_other_names,
-        processors_have_nodes,
-        devices_are_found,
-        the_display,
+        rails_by_other_names,       processors_have_nodes,  devices_are_found, the_display,
 #endif
     };
-    snprintf(machine_file, sizeof(machine_file), "%.*s/two_numa_nodes.xml", (int) (strrchr(__FILE__, '/') - __FILE__), __FILE__);
+    snprintf(machine_file, sizeof(machine_file), "%.*s/two_numa_nodes.xml",
+             (int) (strrchr(__FILE__, '/') - __FILE__), __FILE__);
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -66,11 +66,13 @@ static int tcp_del_procs(mca_btl_base_module_t *btl, size_t n, struct opal_proc_
     return OPAL_SUCCESS;
 }
 
-static int tcp_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *local, uint64_t remote,
-                   mca_btl_base_registration_handle_t *local_handle, mca_btl_base_registration_handle_t *remote_handle,
-                   size_t size, int flags, int order, mca_btl_base_rdma_completion_fn_t fn, void *context, void *data)
+static int tcp_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *local,
+                   uint64_t remote, mca_btl_base_registration_handle_t *local_handle,
+                   mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags, int order,
+                   mca_btl_base_rdma_completion_fn_t fn, void *context, void *data)
 {
-    (void) btl, (void) endpoint, (void) local, (void) remote, (void) local_handle, (void) remote_handle, (void) size;
+    (void) btl, (void) endpoint, (void) local, (void) remote, (void) local_handle, (void) remote_handle,
+        (void) size;
     (void) flags, (void) order, (void) fn, (void) context, (void) data;
     ++n_puts;
     return OPAL_SUCCESS;
@@ -148,8 +150,8 @@ static void a_peer_without_the_first(void)
     down();
 }
 
-/* The same peer connects first: tcp has asked for all modules in turn by then. What they send is charged to the rail that
- * it takes, and descriptors go back to whoever made them. */
+/* The same peer connects first: tcp has asked for all modules in turn by then. What they send is charged to
+ * the rail that it takes, and descriptors go back to whoever made them. */
 static void a_peer_without_the_first_that_comes_first(void)
 {
     up(3, "12");
@@ -207,8 +209,8 @@ static void puts_are_charged(void)
     mca_bml_fsbml_endpoint_t *ep = add();
     const mca_bml_base_btl_t *real = &fsbml_path(ep, 1)->super;
     CHECK(OMPI_SUCCESS
-          == real->btl->btl_put(real->btl, real->btl_endpoint, NULL, 0, NULL, NULL, 50000, 0, MCA_BTL_NO_ORDER, NULL,
-                                NULL, NULL));
+          == real->btl->btl_put(real->btl, real->btl_endpoint, NULL, 0, NULL, NULL, 50000, 0,
+                                MCA_BTL_NO_ORDER, NULL, NULL, NULL));
     CHECK(1 == n_puts && 50000 == charged(1) && 0 == charged(0) && 0 == charged(2));
     down();
     CHECK(tcp_put == fake[0].super.btl_put);
@@ -217,11 +219,8 @@ static void puts_are_charged(void)
 int main(void)
 {
     static void (*const test[])(void) = {
-        equal_nodes,
-        a_peer_without_the_first,
-        a_peer_without_the_first_that_comes_first,
-        the_first_is_left_out,
-        puts_are_charged,
+        equal_nodes,           a_peer_without_the_first, a_peer_without_the_first_that_comes_first,
+        the_first_is_left_out, puts_are_charged,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Probes on fake rails in virtual time: what they measure, what a mirror does, and what neither lets itself in for. */
+/* Probes on fake rails in virtual time: what they measure, what a mirror does, and what neither lets itself
+ * in for. */
 
 #include "fake_net.h"
 
@@ -56,16 +57,19 @@ static void each_kind_takes_its_time(void)
         const double gap = (0 == r ? 40 : 400) * S, way = 10500, small = (0 == r ? 40 : 400) * 32.0;
         CHECK(near(2 * (way + gap), run(ep, r, FSBML_PROBE_THERE, 1, S, 0)));
         CHECK(near(2 * way + gap + N * gap, run(ep, r, FSBML_PROBE_THERE, N, S, 0)));
-        CHECK(near(2 * way + 2 * gap + (N - 1) * 3 * gap, run(ep, r, FSBML_PROBE_THERE, N, S, (uint64_t) (3 * gap))));
+        CHECK(near(2 * way + 2 * gap + (N - 1) * 3 * gap,
+                   run(ep, r, FSBML_PROBE_THERE, N, S, (uint64_t) (3 * gap))));
         CHECK(near(2 * way + small + gap, run(ep, r, FSBML_PROBE_BACK, 1, S, 0)));
         CHECK(near(2 * way + small + N * gap, run(ep, r, FSBML_PROBE_BACK, N, S, 0)));
-        CHECK(near(2 * way + small + gap + (N - 1) * 3 * gap, run(ep, r, FSBML_PROBE_BACK, N, S, (uint64_t) (3 * gap))));
+        CHECK(near(2 * way + small + gap + (N - 1) * 3 * gap,
+                   run(ep, r, FSBML_PROBE_BACK, N, S, (uint64_t) (3 * gap))));
         /* there and back at once: as long as one way, and the last word */
         CHECK(near(2 * way + small + N * gap + 2 * small, run(ep, r, FSBML_PROBE_BOTH, N, S, 0)));
         /* all are there when it looks: n o_r */
         CHECK(near(N * 500, run(ep, r, FSBML_PROBE_TAKE, N, S, (uint64_t) (2 * N * gap))));
         /* not all are, and none is lost */
-        CHECK(near(way + small + (N - 3) * gap, run(ep, r, FSBML_PROBE_TAKE, N, S, (uint64_t) (3 * gap + way))));
+        CHECK(near(way + small + (N - 3) * gap,
+                   run(ep, r, FSBML_PROBE_TAKE, N, S, (uint64_t) (3 * gap + way))));
     }
     net_down();
 }
@@ -115,7 +119,8 @@ static void unasked(void)
     virtual_ns -= 20;
 }
 
-/* Late answers, those of other probes, requests to a leader: what is measured is what comes for this probe. */
+/* Late answers, those of other probes, requests to a leader: what is measured is what comes for this
+ * probe. */
 static void strays_change_nothing(void)
 {
     mca_bml_fsbml_endpoint_t *ep = net_up(40, 400);
@@ -124,7 +129,8 @@ static void strays_change_nothing(void)
     for (int i = 0; i < 110; ++i) { /* beyond the numbers of the strays */
         CHECK(0 != run(ep, 0, FSBML_PROBE_THERE, 1, 32, 0));
     }
-    const uint64_t one = run(ep, 0, FSBML_PROBE_BACK, 9, 4096, 0), two = run(ep, 0, FSBML_PROBE_BOTH, 9, 4096, 0);
+    const uint64_t one = run(ep, 0, FSBML_PROBE_BACK, 9, 4096, 0),
+                   two = run(ep, 0, FSBML_PROBE_BOTH, 9, 4096, 0);
     net_also = strays;
     CHECK(near((double) one, run(ep, 0, FSBML_PROBE_BACK, 9, 4096, 0)));
     CHECK(near((double) two, run(ep, 0, FSBML_PROBE_BOTH, 9, 4096, 0)));
@@ -134,7 +140,8 @@ static void strays_change_nothing(void)
     net_down();
 }
 
-/* A rail that answers and then never: each kind of probe ends in time, and what it sends later is of no probe. */
+/* A rail that answers and then never: each kind of probe ends in time, and what it sends later is of no
+ * probe. */
 static void a_mute_rail_costs_its_limit(void)
 {
     mca_bml_fsbml_endpoint_t *ep = net_up(40, 400);
@@ -247,7 +254,7 @@ static void a_mirror_sends_what_it_is_asked_for(void)
     const uint64_t start = virtual_ns;
     fsbml_mirror_serve(&over);
     CHECK(5 == sent(FSBML_PACKET_FLOW, 32, 1000) && 5 == net_messages);
-    CHECK(near(8e6, virtual_ns - start)); /* computing between two */
+    CHECK(near(8e6, virtual_ns - start));          /* computing between two */
     come(0, FSBML_PACKET_REQUEST, 32, 5, 1000, 0); /* again */
     fsbml_mirror_serve(&over);
     CHECK(5 == net_messages);
@@ -266,11 +273,16 @@ static void a_mirror_sends_what_it_is_asked_for(void)
 static void a_mirror_refuses_what_nobody_asks_for(void)
 {
     static const uint32_t bad[][4] = {/* number, messages, bytes, delay */
-                                      {0, 5, 1000, 0},          {32, 0, 1000, 0},
-                                      {32, 1025, 1000, 0},      {32, UINT32_MAX, 1000, 0},
-                                      {32, 5, 0, 0},            {32, 5, 31, 0},
-                                      {32, 5, 65537, 0},        {32, 5, UINT32_MAX, 0},
-                                      {32, 5, 1000, UINT32_MAX}, {32, 1024, 1000, 100000},
+                                      {0, 5, 1000, 0},
+                                      {32, 0, 1000, 0},
+                                      {32, 1025, 1000, 0},
+                                      {32, UINT32_MAX, 1000, 0},
+                                      {32, 5, 0, 0},
+                                      {32, 5, 31, 0},
+                                      {32, 5, 65537, 0},
+                                      {32, 5, UINT32_MAX, 0},
+                                      {32, 5, 1000, UINT32_MAX},
+                                      {32, 1024, 1000, 100000},
                                       {32, UINT32_MAX, UINT32_MAX, UINT32_MAX}};
     mirror_up();
     const uint64_t start = virtual_ns;

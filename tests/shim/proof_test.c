@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Proof before use, on fake BTLs: nothing goes over a path whose peer has not answered on it, and nothing is lost. */
+/* Proof before use, on fake BTLs: nothing goes over a path whose peer has not answered on it, and nothing is
+ * lost. */
 
 #include "fake_pml.h"
 
@@ -41,7 +42,8 @@ static int register_error(mca_btl_base_module_t *btl, mca_btl_base_module_error_
     return OPAL_SUCCESS;
 }
 
-/* The message waits for the first answer, and leaves on the rail that gave it: bytes, data and callback unchanged. */
+/* The message waits for the first answer, and leaves on the rail that gave it: bytes, data and callback
+ * unchanged. */
 static void held_messages_leave_on_the_first_live_rail(void)
 {
     mca_bml_base_btl_t *bml_btl = up();
@@ -78,14 +80,14 @@ static void active_message_done(mca_btl_base_module_t *btl, struct mca_btl_base_
     done.data = des;
 }
 
-/* osc/rdma keeps its descriptor and its context: a held message that takes another rail leaves both alone, and completes
- * with them. Then the same descriptor is sent again. */
+/* osc/rdma keeps its descriptor and its context: a held message that takes another rail leaves both alone,
+ * and completes with them. Then the same descriptor is sent again. */
 static void active_messages_keep_their_descriptor(void)
 {
     mca_bml_base_btl_t *bml_btl = up();
     mca_btl_base_module_t *pseudo = bml_btl->btl;
-    mca_btl_base_descriptor_t *des
-        = pseudo->btl_alloc(pseudo, bml_btl->btl_endpoint, MCA_BTL_NO_ORDER, 500, MCA_BTL_DES_SEND_ALWAYS_CALLBACK);
+    mca_btl_base_descriptor_t *des = pseudo->btl_alloc(pseudo, bml_btl->btl_endpoint, MCA_BTL_NO_ORDER, 500,
+                                                       MCA_BTL_DES_SEND_ALWAYS_CALLBACK);
     CHECK(NULL != des && 0 == fsbml_des_rail(des));
     des->des_cbfunc = active_message_done;
     des->des_context = &done;
@@ -110,7 +112,8 @@ static void held_fragments_are_moved_whole(void)
     mca_bml_base_btl_t *bml_btl = up();
     mca_btl_base_descriptor_t *des = NULL;
     size_t size = 5000;
-    mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 24, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, &des);
+    mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 24, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP,
+                             &des);
     CHECK(NULL != des && 5000 == size && 0 == fsbml_des_rail(des));
     memset(des->des_segments[0].seg_addr.pval, 'h', 24);
     memset(des->des_segments[1].seg_addr.pval, 'd', 5000);
@@ -175,7 +178,8 @@ static void a_late_answer_brings_a_rail_back(void)
     world_down(2);
 }
 
-/* A connection that fails before it was proved is no error for the PML; one that was live is, and by the pseudo BTL. */
+/* A connection that fails before it was proved is no error for the PML; one that was live is, and by the
+ * pseudo BTL. */
 static void errors_reach_the_pml_only_from_live_rails(void)
 {
     memset(&error, 0, sizeof(error));
@@ -225,8 +229,8 @@ static void an_undelivered_probe_closes_its_path(void)
     world_down(2);
 }
 
-static int refuse_at_once(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, mca_btl_base_descriptor_t *des,
-                          mca_btl_base_tag_t tag)
+static int refuse_at_once(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep,
+                          mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
 {
     (void) tag;
     des->des_cbfunc(btl, ep, des, OMPI_ERR_UNREACH);
@@ -234,7 +238,8 @@ static int refuse_at_once(mca_btl_base_module_t *btl, struct mca_btl_base_endpoi
     return OMPI_ERR_UNREACH;
 }
 
-/* A connection that is refused at once: completed, freed and refused in one call; it must not be freed again. */
+/* A connection that is refused at once: completed, freed and refused in one call; it must not be freed
+ * again. */
 static void a_probe_refused_at_once_is_freed_once(void)
 {
     fake_construct(&fake[0], 4096, 65536, 10);
@@ -247,7 +252,8 @@ static void a_probe_refused_at_once_is_freed_once(void)
     world_down(2);
 }
 
-/* Connections that failed from here come up from the peer's side: it asks, so the path is asked again, and is good. */
+/* Connections that failed from here come up from the peer's side: it asks, so the path is asked again, and is
+ * good. */
 static void a_peer_that_gets_through_revives_its_path(void)
 {
     mca_bml_base_btl_t *bml_btl = up();
@@ -354,23 +360,16 @@ static void questions_are_answered_on_their_rail(void)
 int main(void)
 {
     static void (*const test[])(void) = {
-        held_messages_leave_on_the_first_live_rail,
-        held_fragments_are_moved_whole,
+        held_messages_leave_on_the_first_live_rail, held_fragments_are_moved_whole,
 #ifdef MCA_BTL_BASE_TAG_RDMA
         active_messages_keep_their_descriptor,
 #endif
-        silence_everywhere_proves_nothing,
-        a_silent_rail_is_given_up_after_a_second_question,
-        a_late_answer_brings_a_rail_back,
-        errors_reach_the_pml_only_from_live_rails,
-        without_any_rail_the_messages_fail,
-        an_undelivered_probe_closes_its_path,
-        a_probe_refused_at_once_is_freed_once,
-        a_peer_that_gets_through_revives_its_path,
-        held_messages_survive_a_busy_rail,
-        a_btl_that_drops_flags_is_left_out,
-        a_peer_without_fsbml_gets_one_rail,
-        questions_are_answered_on_their_rail,
+        silence_everywhere_proves_nothing,          a_silent_rail_is_given_up_after_a_second_question,
+        a_late_answer_brings_a_rail_back,           errors_reach_the_pml_only_from_live_rails,
+        without_any_rail_the_messages_fail,         an_undelivered_probe_closes_its_path,
+        a_probe_refused_at_once_is_freed_once,      a_peer_that_gets_through_revives_its_path,
+        held_messages_survive_a_busy_rail,          a_btl_that_drops_flags_is_left_out,
+        a_peer_without_fsbml_gets_one_rail,         questions_are_answered_on_their_rail,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -54,7 +54,8 @@ static void a_lone_btl_is_not_hidden(void)
     world_down(3);
 }
 
-/* Each message goes to the rail that delivers it first: 10 to 1 here, each by the BTL that made its descriptor. */
+/* Each message goes to the rail that delivers it first: 10 to 1 here, each by the BTL that made its
+ * descriptor. */
 static void messages_follow_the_arrival_rule(void)
 {
     two_rails();
@@ -64,7 +65,8 @@ static void messages_follow_the_arrival_rule(void)
     for (int i = 0; i < 220; ++i) {
         CHECK(0 <= pml_send(bml_btl, 4000, TAG));
     }
-    /* 4000 bytes keep the rails busy for 163 and 1603 us: all arrive soonest with 20 of 220 on the slow one */
+    /* 4000 bytes keep the rails busy for 163 and 1603 us: all arrive soonest with 20 of 220 on the slow
+     * one */
     CHECK(220 == fake[0].n_sent + fake[1].n_sent);
     CHECK(20 == fake[1].n_sent);
     while (fake[0].n_queue + fake[1].n_queue > 0) {
@@ -105,7 +107,8 @@ static void prepared_fragments_are_charged_by_their_bytes(void)
     all_answer(2);
     mca_btl_base_descriptor_t *des = NULL;
     size_t size = 1000000;
-    mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 32, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, &des);
+    mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 32, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP,
+                             &des);
     CHECK(NULL != des && size < 1000000);
     des->des_cbfunc = pml_completion;
     CHECK(0 <= mca_bml_base_send(bml_btl, des, TAG));
@@ -130,7 +133,9 @@ static void sendi_goes_by_the_chosen_rail(void)
 {
     char header[16] = "header", payload[100] = "payload";
     opal_datatype_t type = {.true_lb = 0};
-    opal_convertor_t convertor = {.flags = CONVERTOR_NO_OP | CONVERTOR_SEND | OPAL_DATATYPE_FLAG_NO_GAPS, .local_size = sizeof(payload), .pDesc = &type};
+    opal_convertor_t convertor = {.flags = CONVERTOR_NO_OP | CONVERTOR_SEND | OPAL_DATATYPE_FLAG_NO_GAPS,
+                                  .local_size = sizeof(payload),
+                                  .pDesc = &type};
     convertor.pBaseBuf = (unsigned char *) payload;
 #ifndef FSBML_OMPI_4
     convertor.cbmemcpy = copy_bytes;
@@ -141,17 +146,21 @@ static void sendi_goes_by_the_chosen_rail(void)
     mca_bml_base_btl_t *bml_btl = eager(peer_up());
     mca_btl_base_descriptor_t *des = NULL;
     /* nothing is proved yet: the PML must keep the message in a request */
-    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, NULL));
-    CHECK(OMPI_SUCCESS != mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
+    CHECK(OMPI_SUCCESS
+          != mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, NULL));
+    CHECK(OMPI_SUCCESS
+          != mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
     CHECK(NULL != des && 0 == fake[0].n_sendi && 0 == fake[0].n_sent);
     mca_bml_base_free(bml_btl, des);
     all_answer(2);
-    CHECK(OMPI_SUCCESS == mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
+    CHECK(OMPI_SUCCESS
+          == mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
     CHECK(1 == fake[0].n_sendi && NULL == des);
     /* the fast rail is busy for long: the other has no sendi */
     fsbml_sched_charge(mca_bml_fsbml.sched, 0, fsbml_now_ns(), 100000000);
     const uint64_t idle = fsbml_sched_backlog(mca_bml_fsbml.sched, 1, fsbml_now_ns());
-    CHECK(OMPI_SUCCESS == mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
+    CHECK(OMPI_SUCCESS
+          == mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
     CHECK(NULL == des && 1 == fake[0].n_sendi && 1 == fake[1].n_sent && 116 == fake[1].bytes);
     CHECK(fsbml_sched_backlog(mca_bml_fsbml.sched, 1, fsbml_now_ns()) > idle);
     const fake_des_t *sent = fake[1].queue[fake[1].n_queue - 1].des;
@@ -162,7 +171,8 @@ static void sendi_goes_by_the_chosen_rail(void)
     world_down(2);
 }
 
-/* A connection that breaks while it is closed costs the job nothing, and the signal is afterwards what it was. */
+/* A connection that breaks while it is closed costs the job nothing, and the signal is afterwards what it
+ * was. */
 static void a_goodbye_to_nobody_is_survived(void)
 {
     sigset_t pending, mask;
@@ -212,7 +222,8 @@ static void pml_receive(FSBML_RECV_PARAMS(btl, des))
     got.n += 1 == des->des_segment_count && 8 == des->des_segments[0].seg_len;
 }
 
-/* Receive callbacks: a rail is named by its group's pseudo BTL, a lone BTL by itself; the PML's data is passed on. */
+/* Receive callbacks: a rail is named by its group's pseudo BTL, a lone BTL by itself; the PML's data is
+ * passed on. */
 static void receive_callbacks_name_the_pseudo_btl(void)
 {
     int data = 0;

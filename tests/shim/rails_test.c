@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Rails of all kinds: which BTLs become one, what their group promises, and that a small control message goes by the rail
- * on which it arrives first, whatever bulk is under way. */
+/* Rails of all kinds: which BTLs become one, what their group promises, and that a small control message goes
+ * by the rail on which it arrives first, whatever bulk is under way. */
 
 #include "fake_pml.h"
 
@@ -95,8 +95,8 @@ static void a_btl_without_send_is_no_rail(void)
     world_down(3);
 }
 
-/* As shared memory beside a network: only the higher level of exclusivity is used, and its rails share nothing with those
- * of the other. */
+/* As shared memory beside a network: only the higher level of exclusivity is used, and its rails share
+ * nothing with those of the other. */
 static void only_the_highest_exclusivity_counts(void)
 {
     construct(5);
@@ -111,7 +111,8 @@ static void only_the_highest_exclusivity_counts(void)
     for (int i = 0; i < 40; ++i) {
         CHECK(0 <= pml_send(bml_btl, 4000, TAG));
     }
-    fake[3].no_alloc = fake[4].no_alloc = true; /* refused by its own level, it does not go down to the other */
+    fake[3].no_alloc = fake[4].no_alloc =
+        true; /* refused by its own level, it does not go down to the other */
     mca_btl_base_descriptor_t *des = (void *) &done;
     mca_bml_base_alloc(bml_btl, &des, MCA_BTL_NO_ORDER, 100, 0);
     CHECK(NULL == des);
@@ -139,10 +140,12 @@ static void flags_without_a_function(void)
 }
 
 #if FSBML_GPU_SENDS
-/* Fragments of a GPU's memory fit every rail, whichever of them has a limit of its own; without one, none is set. */
+/* Fragments of a GPU's memory fit every rail, whichever of them has a limit of its own; without one, none is
+ * set. */
 static void limits_for_gpus(void)
 {
-    static const size_t limits[][3] = {{0, 0, 0}, {0, 20000, 20000}, {20000, 0, 20000}, {20000, 30000, 20000}, {90000, 0, 0}};
+    static const size_t limits[][3] = {
+        {0, 0, 0}, {0, 20000, 20000}, {20000, 0, 20000}, {20000, 30000, 20000}, {90000, 0, 0}};
     for (size_t k = 0; k < sizeof(limits) / sizeof(limits[0]); ++k) {
         construct(2);
         for (int i = 0; i < 2; ++i) {
@@ -155,11 +158,12 @@ static void limits_for_gpus(void)
 }
 #endif
 
-/* A promise must hold on every rail, a demand counts if one makes it, and what only the real BTL can do is not offered.
- * Each flag on one rail of two, the first or the second, and on both. */
+/* A promise must hold on every rail, a demand counts if one makes it, and what only the real BTL can do is
+ * not offered. Each flag on one rail of two, the first or the second, and on both. */
 static void flags_of_a_group(void)
 {
-    static const uint32_t promises = MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_SIGNALED | FSBML_BTL_FLAGS_COPY_ASYNC,
+    static const uint32_t promises = MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_SIGNALED
+                                     | FSBML_BTL_FLAGS_COPY_ASYNC,
                           demands = MCA_BTL_FLAGS_NEED_ACK | MCA_BTL_FLAGS_NEED_CSUM
                                     | MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED;
     for (uint32_t flag = 2; flag < UINT32_C(1) << 24; flag <<= 1) {
@@ -171,9 +175,11 @@ static void flags_of_a_group(void)
             mca_bml_base_btl_t *bml_btl = up(2);
             const bool expected = (flag & promises) ? 3 == who : 0 != (flag & demands);
             CHECK(expected == (0 != (bml_btl->btl->btl_flags & flag)));
-            CHECK(bml_btl->btl->btl_flags == (bml_btl->btl_flags & bml_btl->btl->btl_flags)); /* the entry says so, too */
+            CHECK(bml_btl->btl->btl_flags
+                  == (bml_btl->btl_flags & bml_btl->btl->btl_flags)); /* the entry says so, too */
             CHECK(0 != (bml_btl->btl->btl_flags & MCA_BTL_FLAGS_SEND));
-            CHECK(0 == bml_btl->btl->btl_atomic_flags && NULL == bml_btl->btl->btl_put && NULL == bml_btl->btl->btl_get);
+            CHECK(0 == bml_btl->btl->btl_atomic_flags && NULL == bml_btl->btl->btl_put
+                  && NULL == bml_btl->btl->btl_get);
             all_answer(2);
             world_down(2);
         }
@@ -196,7 +202,8 @@ static void models(const fsbml_loggp_t *p, int n)
     }
 }
 
-/* Bulk on one rail, and the control message takes the other, though it would be second best if both were idle. */
+/* Bulk on one rail, and the control message takes the other, though it would be second best if both were
+ * idle. */
 static void control_passes_bulk(void)
 {
     static const fsbml_loggp_t rails[] = {LOGGP(10e3, 1e3, 2e3, 10), LOGGP(60e3, 1e3, 2e3, 100)};
@@ -231,7 +238,8 @@ static void control_passes_bulk(void)
     }
 }
 
-/* An account of the model of its own: each rail is free at some time, and a message arrives a while after that. */
+/* An account of the model of its own: each rail is free at some time, and a message arrives a while after
+ * that. */
 static struct {
     uint64_t free_at[N_FAKES];
 } book;
@@ -250,7 +258,8 @@ static void note(const fsbml_loggp_t *p, int rail, uint64_t now, size_t bytes)
     book.free_at[rail] = start + (uint64_t) (p[rail].g_ns + p[rail].G_ns_per_byte * (double) (bytes - 1));
 }
 
-/* Random bulk on random rails: each control message goes where it arrives first, by a calculation of the test's own. */
+/* Random bulk on random rails: each control message goes where it arrives first, by a calculation of the
+ * test's own. */
 static void control_arrives_first(void)
 {
     static uint64_t seed = 0xc0de;

@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Put and get over all rails, on fake BTLs that register memory and copy it: every byte exactly once, with the right
- * registration of the right rail on both sides, charged where it went, and all rails done at the same time. */
+/* Put and get over all rails, on fake BTLs that register memory and copy it: every byte exactly once, with
+ * the right registration of the right rail on both sides, charged where it went, and all rails done at the
+ * same time. */
 
 #include "fake_rdma.h"
 
@@ -12,7 +13,8 @@ enum { MOST = 4 << 20, GUARD = 64 };
 
 /* ------------------------------------------------------------------- tests */
 
-/* ob1 takes an RDMA entry only if the eager list has its endpoint, and looks it up by the BTL that a message came by. */
+/* ob1 takes an RDMA entry only if the eager list has its endpoint, and looks it up by the BTL that a message
+ * came by. */
 static void ob1_accepts_the_entry(void)
 {
     mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT | MCA_BTL_FLAGS_GET, true);
@@ -62,10 +64,10 @@ static int transfer(mca_bml_base_btl_t *e, bool put, char *local, char *remote, 
     int pieces = 0;
     for (size_t at = 0; at < size;) {
         const size_t n = size - at < most ? size - at : most;
-        const int rc = put ? mca_bml_base_put(e, local + at, (uintptr_t) (remote + at), lh, rh, n, 0, MCA_BTL_NO_ORDER,
-                                              pml_rdma_done, &told)
-                           : mca_bml_base_get(e, local + at, (uintptr_t) (remote + at), lh, rh, n, 0, MCA_BTL_NO_ORDER,
-                                              pml_rdma_done, &told);
+        const int rc = put ? mca_bml_base_put(e, local + at, (uintptr_t) (remote + at), lh, rh, n, 0,
+                                              MCA_BTL_NO_ORDER, pml_rdma_done, &told)
+                           : mca_bml_base_get(e, local + at, (uintptr_t) (remote + at), lh, rh, n, 0,
+                                              MCA_BTL_NO_ORDER, pml_rdma_done, &told);
         if (OMPI_SUCCESS != rc) { /* ob1 tries again when something else completes */
             CHECK(OMPI_ERR_OUT_OF_RESOURCE == rc);
             complete_pending(OPAL_SUCCESS);
@@ -132,7 +134,8 @@ static void every_byte_once(void)
             last = busy > last ? busy : last;
         }
         CHECK(moved == size);
-        /* Equal finish: no rail is done earlier than another by more than a piece takes on the slowest (400 ns/byte). */
+        /* Equal finish: no rail is done earlier than another by more than a piece takes on the slowest (400
+         * ns/byte). */
         const size_t piece = mca_bml_fsbml_params.quantum;
         CHECK(0 != fake[0].chance || last - first <= 400 * (piece + 64) + 10000);
         if (registers) {
@@ -157,13 +160,15 @@ static void no_registration_no_traffic(void)
     mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_RDMA, true);
     mca_bml_base_btl_t *e = rdma_entry(ep);
     rdma[0].no_register = true;
-    mca_btl_base_registration_handle_t *rh
-        = e->btl->btl_register_mem(e->btl, e->btl_endpoint, theirs, sizeof(theirs), 0);
+    mca_btl_base_registration_handle_t *rh =
+        e->btl->btl_register_mem(e->btl, e->btl_endpoint, theirs, sizeof(theirs), 0);
     rdma[0].no_register = false;
-    mca_btl_base_registration_handle_t *lh = e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
+    mca_btl_base_registration_handle_t *lh =
+        e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
     expected_handle = lh;
     CHECK(OMPI_SUCCESS
-          == mca_bml_base_get(e, mine, (uintptr_t) theirs, lh, as_sent(e, rh), 1000, 0, 0, pml_rdma_done, &told));
+          == mca_bml_base_get(e, mine, (uintptr_t) theirs, lh, as_sent(e, rh), 1000, 0, 0, pml_rdma_done,
+                              &told));
     complete_pending(OPAL_SUCCESS);
     CHECK(0 == rdma[0].bytes && 1000 == rdma[1].bytes && 1 == told.n);
     /* nothing that this process can read: as from a peer with other rails, or cut short */
@@ -171,8 +176,9 @@ static void no_registration_no_traffic(void)
     for (int fill = 0; fill < 256; fill += 17) {
         memset(junk, fill, sizeof(junk));
         CHECK(OMPI_ERR_NOT_AVAILABLE
-              == mca_bml_base_get(e, mine, (uintptr_t) theirs, lh, (mca_btl_base_registration_handle_t *) junk, 1000, 0,
-                                  0, pml_rdma_done, &told));
+              == mca_bml_base_get(e, mine, (uintptr_t) theirs, lh,
+                                  (mca_btl_base_registration_handle_t *) junk, 1000, 0, 0, pml_rdma_done,
+                                  &told));
     }
     rdma[0].no_register = rdma[1].no_register = true;
     CHECK(NULL == e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0));
@@ -181,7 +187,8 @@ static void no_registration_no_traffic(void)
     down(2);
 }
 
-/* A refused operation takes the next best rail and is charged there alone; an error of the last one is ob1's. */
+/* A refused operation takes the next best rail and is charged there alone; an error of the last one is
+ * ob1's. */
 static void refused_operations_go_on(void)
 {
     mca_bml_fsbml_params.rdma = FSBML_RDMA_ON;
@@ -189,7 +196,8 @@ static void refused_operations_go_on(void)
     mca_bml_base_btl_t *e = rdma_entry(ep);
     expected_handle = NULL;
     rdma[0].refuses = true;
-    CHECK(OMPI_SUCCESS == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 5000, 0, 0, pml_rdma_done, &told));
+    CHECK(OMPI_SUCCESS
+          == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 5000, 0, 0, pml_rdma_done, &told));
     CHECK(5000 == rdma[1].bytes && 0 == fsbml_sched_backlog(mca_bml_fsbml.sched, 0, virtual_ns));
     rdma[1].refuses = true;
     CHECK(OMPI_ERR_OUT_OF_RESOURCE
@@ -198,13 +206,15 @@ static void refused_operations_go_on(void)
     CHECK(1 == told.n && OPAL_ERROR == told.status);
     rdma[0].refuses = rdma[1].refuses = false;
     rdma[0].completes_at_once = true; /* the BTL says 1 and does not call: the PML is called all the same */
-    CHECK(OMPI_SUCCESS == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 100, 0, 0, pml_rdma_done, &told));
+    CHECK(OMPI_SUCCESS
+          == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 100, 0, 0, pml_rdma_done, &told));
     CHECK(2 == told.n && OPAL_SUCCESS == told.status);
     down(2);
     mca_bml_fsbml_params.rdma = FSBML_RDMA_AUTO;
 }
 
-/* What ob1 sends behind a put (FIN) takes the put's rail, however busy that is, if the bytes may still be on their way. */
+/* What ob1 sends behind a put (FIN) takes the put's rail, however busy that is, if the bytes may still be on
+ * their way. */
 static void what_follows_a_put_stays_behind_it(void)
 {
     mca_bml_fsbml_params.rdma = FSBML_RDMA_ON;
@@ -212,14 +222,17 @@ static void what_follows_a_put_stays_behind_it(void)
     mca_bml_base_btl_t *e = rdma_entry(ep);
     expected_handle = NULL;
     for (int put = 0; put < 40; ++put) {
-        const int before[2] = {rdma[0].operations, rdma[1].operations}, sent[2] = {fake[0].n_sent, fake[1].n_sent};
-        CHECK(OMPI_SUCCESS
-              == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 30000, 0, 0, pml_rdma_done, &told));
+        const int before[2] = {rdma[0].operations, rdma[1].operations},
+                  sent[2] = {fake[0].n_sent, fake[1].n_sent};
+        CHECK(
+            OMPI_SUCCESS
+            == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 30000, 0, 0, pml_rdma_done, &told));
         const int rail = rdma[1].operations > before[1];
         CHECK(rdma[rail].operations == before[rail] + 1);
         complete_pending(OPAL_SUCCESS);
         CHECK(told.context != e);
-        CHECK(OMPI_SUCCESS == pml_send((mca_bml_base_btl_t *) (uintptr_t) told.context, 60, MCA_BTL_TAG_PML + 7));
+        CHECK(OMPI_SUCCESS
+              == pml_send((mca_bml_base_btl_t *) (uintptr_t) told.context, 60, MCA_BTL_TAG_PML + 7));
         CHECK(fake[rail].n_sent == sent[rail] + 1 && fake[!rail].n_sent == sent[!rail]);
         CHECK(fake_complete(&fake[rail], OPAL_SUCCESS));
         /* ... and then lets ob1 go on with whatever waits, for all rails */
@@ -231,10 +244,12 @@ static void what_follows_a_put_stays_behind_it(void)
 #ifdef MCA_BTL_FLAGS_RDMA_REMOTE_COMPLETION
     ep = up(2, MCA_BTL_FLAGS_RDMA | MCA_BTL_FLAGS_RDMA_REMOTE_COMPLETION, true);
     e = rdma_entry(ep);
-    mca_btl_base_registration_handle_t *h = e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
+    mca_btl_base_registration_handle_t *h =
+        e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
     expected_handle = h;
-    CHECK(OMPI_SUCCESS
-          == mca_bml_base_put(e, mine, (uintptr_t) mine, h, as_sent(e, h), 30000, 0, 0, pml_rdma_done, &told));
+    CHECK(
+        OMPI_SUCCESS
+        == mca_bml_base_put(e, mine, (uintptr_t) mine, h, as_sent(e, h), 30000, 0, 0, pml_rdma_done, &told));
     complete_pending(OPAL_SUCCESS);
     CHECK(told.context == e); /* it has landed: FIN may take any rail */
     (void) e->btl->btl_deregister_mem(e->btl, h);
@@ -242,8 +257,8 @@ static void what_follows_a_put_stays_behind_it(void)
 #endif
 }
 
-/* A peer that does not put and get has no entry that ob1 would use. One that does not run FSBML has one rail, and handles
- * of its BTL as they are. */
+/* A peer that does not put and get has no entry that ob1 would use. One that does not run FSBML has one rail,
+ * and handles of its BTL as they are. */
 static void other_peers(void)
 {
     for (int i = 0; i < 2; ++i) {
@@ -263,7 +278,9 @@ static void other_peers(void)
     peer_flags = 0;
     mca_bml_base_endpoint_t *ep = peer_up();
     all_answer(2);
-    CHECK(NULL == rdma_entry(ep) || rdma_entry(ep)->btl_endpoint != mca_bml_base_btl_array_get_index(&ep->btl_eager, 0)->btl_endpoint);
+    CHECK(NULL == rdma_entry(ep)
+          || rdma_entry(ep)->btl_endpoint
+                 != mca_bml_base_btl_array_get_index(&ep->btl_eager, 0)->btl_endpoint);
     world_down(2);
 
     world_up(2);
@@ -273,11 +290,13 @@ static void other_peers(void)
     CHECK(NULL != e);
     expected_endpoint = e->btl_endpoint;
     mca_btl_base_registration_handle_t raw = {MAGIC, 0, theirs, sizeof(theirs)};
-    mca_btl_base_registration_handle_t *lh = e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
+    mca_btl_base_registration_handle_t *lh =
+        e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
     expected_handle = lh;
     CHECK(covers(lh, 0, (uintptr_t) mine, sizeof(mine))); /* what it gets is the BTL's own handle */
-    CHECK(OMPI_SUCCESS
-          == mca_bml_base_put(e, mine, (uintptr_t) theirs, lh, &raw, sizeof(mine), 0, 0, pml_rdma_done, &told));
+    CHECK(
+        OMPI_SUCCESS
+        == mca_bml_base_put(e, mine, (uintptr_t) theirs, lh, &raw, sizeof(mine), 0, 0, pml_rdma_done, &told));
     complete_pending(OPAL_SUCCESS);
     CHECK(sizeof(mine) == rdma[0].bytes && 0 == rdma[1].bytes);
     (void) e->btl->btl_deregister_mem(e->btl, lh);

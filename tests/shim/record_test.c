@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* The record of what is sent (bml_fsbml_record): all of it is there, once, in files of the form that docs/trace.md has. */
+/* The record of what is sent (bml_fsbml_record): all of it is there, once, in files of the form that
+ * docs/trace.md has. */
 
 #include <inttypes.h>
 #include <sys/resource.h>
@@ -42,7 +43,9 @@ static bool read_record(void)
             continue;
         }
         CHECK(4 == sscanf(line, "%llu %u %llu # %63s", &ns, &to, &bytes, rail));
-        CHECK(1 == to && (0 == strcmp(rail, mca_bml_fsbml.rail[0].name) || 0 == strcmp(rail, mca_bml_fsbml.rail[1].name)));
+        CHECK(1 == to
+              && (0 == strcmp(rail, mca_bml_fsbml.rail[0].name)
+                  || 0 == strcmp(rail, mca_bml_fsbml.rail[1].name)));
         seen.by_rail[0 == strcmp(rail, mca_bml_fsbml.rail[0].name) ? 0 : 1]++;
         seen.in_order = seen.in_order && ns >= seen.last_ns;
         seen.last_ns = ns;
@@ -204,7 +207,8 @@ static void a_full_disk_ends_the_record_alone(void)
     CHECK(0 == stat(path, &st) && 100000 == st.st_size);
     char end[8] = "";
     FILE *file = fopen(path, "r");
-    CHECK(NULL != file && 0 == fseek(file, -4, SEEK_END) && 4 == fread(end, 1, 4, file) && NULL == strstr(end, "end"));
+    CHECK(NULL != file && 0 == fseek(file, -4, SEEK_END) && 4 == fread(end, 1, 4, file)
+          && NULL == strstr(end, "end"));
     if (NULL != file) {
         fclose(file);
     }
@@ -213,7 +217,11 @@ static void a_full_disk_ends_the_record_alone(void)
 int main(void)
 {
     static void (*const test[])(void) = {
-        off_is_not_there, all_is_recorded, refused_is_not_recorded, threads_share_a_record, errors_end_the_record_alone,
+        off_is_not_there,
+        all_is_recorded,
+        refused_is_not_recorded,
+        threads_share_a_record,
+        errors_end_the_record_alone,
         a_full_disk_ends_the_record_alone,
     };
     if (NULL == mkdtemp(folder)) {

@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* BTLs that refuse: the message goes to the next best rail, and only what no rail takes comes back to the PML, in a way
- * that it can try again. Each time all descriptors are accounted for (world_down), and only the rail that took a message
- * is charged for it. */
+/* BTLs that refuse: the message goes to the next best rail, and only what no rail takes comes back to the
+ * PML, in a way that it can try again. Each time all descriptors are accounted for (world_down), and only the
+ * rail that took a message is charged for it. */
 
 #include "fake_pml.h"
 
@@ -64,8 +64,8 @@ static int complete_all(int n)
 
 static int sendi(mca_bml_base_btl_t *bml_btl, mca_btl_base_descriptor_t **des)
 {
-    return mca_bml_base_sendi(bml_btl, &convertor, header, sizeof(header), sizeof(payload), MCA_BTL_NO_ORDER, 0, TAG,
-                              des);
+    return mca_bml_base_sendi(bml_btl, &convertor, header, sizeof(header), sizeof(payload), MCA_BTL_NO_ORDER,
+                              0, TAG, des);
 }
 
 static void alloc_takes_the_next_rail(void)
@@ -79,7 +79,8 @@ static void alloc_takes_the_next_rail(void)
     mca_btl_base_descriptor_t *des = (void *) &done;
     mca_bml_base_alloc(bml_btl, &des, MCA_BTL_NO_ORDER, 100, 0);
     CHECK(NULL == des);
-    CHECK(2 + 2 + 1 == fake[0].n_refused + fake[1].n_refused + fake[2].n_refused); /* each asked once a message */
+    CHECK(2 + 2 + 1
+          == fake[0].n_refused + fake[1].n_refused + fake[2].n_refused); /* each asked once a message */
     world_down(3);
 }
 
@@ -105,7 +106,8 @@ static void prepare_takes_the_next_rail(void)
     size_t size = 1000000;
     fake[0].super.btl_max_send_size = 1000; /* shortens it, and then has no descriptor */
     fake[0].no_prepare = true;
-    mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 32, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, &des);
+    mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 32, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP,
+                             &des);
     CHECK(NULL != des && 1 == fsbml_des_rail(des) && 65536 - 32 == size);
     des->des_cbfunc = pml_completion;
     CHECK(0 <= mca_bml_base_send(bml_btl, des, TAG));
@@ -120,7 +122,8 @@ static void prepare_takes_the_next_rail(void)
 /* The descriptor is copied for the next rail, header and data, and the first rail gets its own back. */
 static void send_takes_the_next_rail(void)
 {
-    static const int error[] = {OMPI_ERR_OUT_OF_RESOURCE, OMPI_ERR_TEMP_OUT_OF_RESOURCE, OMPI_ERR_NOT_AVAILABLE};
+    static const int error[] = {OMPI_ERR_OUT_OF_RESOURCE, OMPI_ERR_TEMP_OUT_OF_RESOURCE,
+                                OMPI_ERR_NOT_AVAILABLE};
     for (size_t e = 0; e < sizeof(error) / sizeof(error[0]); ++e) {
         mca_bml_base_btl_t *bml_btl = up(3);
         mca_btl_base_descriptor_t *des = NULL;
@@ -128,7 +131,8 @@ static void send_takes_the_next_rail(void)
         memset(&done, 0, sizeof(done));
         fake[0].refuses = fake[1].refuses = true;
         fake[0].error = fake[1].error = error[e];
-        mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 24, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, &des);
+        mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 24, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP,
+                                 &des);
         CHECK(NULL != des && 0 == fsbml_des_rail(des));
         memset(des->des_segments[0].seg_addr.pval, 'h', 24);
         memset(des->des_segments[1].seg_addr.pval, 'd', 5000);
@@ -159,7 +163,8 @@ static void what_no_rail_takes_can_be_sent_again(void)
     world_down(2);
 }
 
-/* tcp reports a connection's failure for a descriptor that it has queued: that must not be sent a second time. */
+/* tcp reports a connection's failure for a descriptor that it has queued: that must not be sent a second
+ * time. */
 static void a_failed_connection_is_the_pmls_business(void)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
@@ -186,8 +191,8 @@ static void the_pmls_own_descriptor_is_not_replaced(void)
     world_down(2);
 }
 
-/* A BTL that is busy has taken what it was given to send, and is charged; where ob1 asks for the status itself, it would
- * send such a message again. */
+/* A BTL that is busy has taken what it was given to send, and is charged; where ob1 asks for the status
+ * itself, it would send such a message again. */
 static void busy_is_taken(void)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
@@ -213,14 +218,16 @@ static void sendi_takes_the_next_rail(void)
             fake[i].super.btl_sendi = 0 != (own >> i & 1) ? fake_sendi : NULL;
         }
         fake[0].refuses = true;
-        fake[0].error = 0 != (own & 1) ? OMPI_ERR_RESOURCE_BUSY : 0; /* a sendi that is busy has sent nothing */
+        fake[0].error =
+            0 != (own & 1) ? OMPI_ERR_RESOURCE_BUSY : 0; /* a sendi that is busy has sent nothing */
         CHECK(OMPI_SUCCESS == sendi(bml_btl, &des) && NULL == des);
         size_t start = 0;
         CHECK(OPAL_SUCCESS == opal_convertor_set_position(&convertor, &start));
         CHECK(OMPI_SUCCESS == sendi(bml_btl, NULL));
         CHECK(charged(0, 0, 0) && charged(1, 2, 232));
         CHECK((0 != (own & 2) ? 2 : 0) == fake[1].n_sendi);
-        while (fake[1].n_queue > 0) { /* the payload from its first byte, though the first rail had packed it already */
+        while (fake[1].n_queue
+               > 0) { /* the payload from its first byte, though the first rail had packed it already */
             const char *at = fake[1].queue[0].des->segment[0].seg_addr.pval;
             CHECK(0 == memcmp(at, header, 16) && 0 == memcmp(at + 16, payload, 100));
             CHECK(fake_complete(&fake[1], OPAL_SUCCESS));
@@ -242,7 +249,8 @@ static void sendi_that_all_refuse_gives_one_descriptor(void)
         }
         CHECK(OMPI_SUCCESS != sendi(bml_btl, NULL));
         CHECK(OMPI_SUCCESS != sendi(bml_btl, &des));
-        CHECK(NULL != des && 0 == fsbml_des_rail(des) && 0 == (MCA_BTL_DES_FLAGS_BTL_OWNERSHIP & des->des_flags));
+        CHECK(NULL != des && 0 == fsbml_des_rail(des)
+              && 0 == (MCA_BTL_DES_FLAGS_BTL_OWNERSHIP & des->des_flags));
         CHECK(0 == convertor.bConverted); /* the PML packs it anew */
         CHECK(charged(0, 0, 0) && charged(1, 0, 0) && charged(2, 0, 0));
         mca_bml_base_free(bml_btl, des);

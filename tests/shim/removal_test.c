@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Rails that are taken out of use and come back, with messages under way: bml_del_btl, bml_del_proc_btl, bml_add_btl.
- * Nothing is lost, nothing is sent twice, and each descriptor goes back to the BTL that made it (world_down). */
+/* Rails that are taken out of use and come back, with messages under way: bml_del_btl, bml_del_proc_btl,
+ * bml_add_btl. Nothing is lost, nothing is sent twice, and each descriptor goes back to the BTL that made it
+ * (world_down). */
 
 #include "fake_pml.h"
 
@@ -19,9 +20,10 @@ static void construct(int n)
 
 static mca_bml_base_btl_t *entry(uint32_t p)
 {
-    mca_bml_base_endpoint_t *ep
-        = (mca_bml_base_endpoint_t *) peers[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
-    CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_eager) && 1 == mca_bml_base_btl_array_get_size(&ep->btl_send));
+    mca_bml_base_endpoint_t *ep =
+        (mca_bml_base_endpoint_t *) peers[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
+    CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_eager)
+          && 1 == mca_bml_base_btl_array_get_size(&ep->btl_send));
     CHECK(mca_bml_base_btl_array_get_index(&ep->btl_send, 0)->btl == &mca_bml_fsbml.group[0]->pseudo);
     return mca_bml_base_btl_array_get_index(&ep->btl_eager, 0);
 }
@@ -141,7 +143,8 @@ static void a_btl_leaves_all_peers_and_returns(void)
     world_add_peer();
     CHECK(OMPI_SUCCESS == mca_bml.bml_add_proc(peers[2]));
     known_procs = 3;
-    CHECK(0 == fake_answer(&fake[0], true) && 1 == fake_answer(&fake[1], true) && 1 == fake_answer(&fake[2], true));
+    CHECK(0 == fake_answer(&fake[0], true) && 1 == fake_answer(&fake[1], true)
+          && 1 == fake_answer(&fake[2], true));
     for (uint32_t p = 0; p < 3; ++p) {
         CHECK(0 <= pml_send(entry(p), 100, TAG));
     }
@@ -203,7 +206,8 @@ static void held_messages_survive_a_removal(void)
     down(2);
 }
 
-/* A peer whose rails are all gone: quiet as long as nothing is to be sent, then the messages fail and MPI is told. */
+/* A peer whose rails are all gone: quiet as long as nothing is to be sent, then the messages fail and MPI is
+ * told. */
 static void without_any_rail_messages_fail(void)
 {
     for (int held_before = 0; held_before < 2; ++held_before) {
@@ -234,7 +238,8 @@ static void without_any_rail_messages_fail(void)
     }
 }
 
-/* ob1 may still have to send, or have moved, what it made before: the limits never rise. Only the quantum follows. */
+/* ob1 may still have to send, or have moved, what it made before: the limits never rise. Only the quantum
+ * follows. */
 static void limits_stay_and_the_quantum_follows(void)
 {
     construct(2);
@@ -302,7 +307,8 @@ static void the_only_btl_of_a_peer_stays(void)
     mca_bml_base_endpoint_t *ep = peer_up();
     CHECK(OMPI_SUCCESS == mca_bml.bml_del_proc_btl(peer, &fake[0].super)); /* not in use there */
     CHECK(OMPI_SUCCESS != mca_bml.bml_del_proc_btl(peer, &fake[2].super));
-    CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_eager) && 1 == mca_bml_base_btl_array_get_size(&ep->btl_send));
+    CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_eager)
+          && 1 == mca_bml_base_btl_array_get_size(&ep->btl_send));
     CHECK(&fake[2].super == mca_bml_base_btl_array_get_index(&ep->btl_send, 0)->btl);
     down(3);
 }
@@ -322,28 +328,25 @@ static void a_removed_btl_makes_progress(void)
     fake[1].super.btl_flags |= MCA_BTL_FLAGS_PUT;
     fake[1].super.btl_put = (mca_btl_base_module_put_fn_t) abort;
     (void) up(2, 1);
-    mca_bml_base_endpoint_t *ep = (mca_bml_base_endpoint_t *) peer->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
+    mca_bml_base_endpoint_t *ep =
+        (mca_bml_base_endpoint_t *) peer->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
     CHECK(NULL != mca_bml_base_btl_array_find(&ep->btl_rdma, &fake[1].super));
     CHECK(1 == mca_bml_fsbml.n_progress);
     CHECK(OMPI_SUCCESS == mca_bml.bml_del_btl(&fake[1].super));
     CHECK(1 == mca_bml_fsbml.n_progress && no_progress == mca_bml_fsbml.progress[0]);
-    CHECK(NULL == mca_bml_base_btl_array_find(&ep->btl_rdma, &fake[1].super)); /* no one-sided traffic any more */
+    CHECK(NULL
+          == mca_bml_base_btl_array_find(&ep->btl_rdma, &fake[1].super)); /* no one-sided traffic any more */
     down(2);
 }
 
 int main(void)
 {
     static void (*const test[])(void) = {
-        messages_under_way_survive_a_removal,
-        a_removed_rail_needs_a_new_proof,
-        a_btl_leaves_all_peers_and_returns,
-        a_group_can_shrink_to_one_rail,
-        held_messages_survive_a_removal,
-        without_any_rail_messages_fail,
-        limits_stay_and_the_quantum_follows,
-        a_peer_without_fsbml_changes_its_rail,
-        the_only_btl_of_a_peer_stays,
-        a_removed_btl_makes_progress,
+        messages_under_way_survive_a_removal, a_removed_rail_needs_a_new_proof,
+        a_btl_leaves_all_peers_and_returns,   a_group_can_shrink_to_one_rail,
+        held_messages_survive_a_removal,      without_any_rail_messages_fail,
+        limits_stay_and_the_quantum_follows,  a_peer_without_fsbml_changes_its_rail,
+        the_only_btl_of_a_peer_stays,         a_removed_btl_makes_progress,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

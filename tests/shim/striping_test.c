@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Each byte of a striped message is sent exactly once, in the right place: a sender that cuts messages as ob1's
- * send_request_schedule does, over rails of random number, speed and limits that refuse and shorten at random. */
+/* Each byte of a striped message is sent exactly once, in the right place: a sender that cuts messages as
+ * ob1's send_request_schedule does, over rails of random number, speed and limits that refuse and shorten at
+ * random. */
 
 #include "fake_pml.h"
 
@@ -17,9 +18,9 @@ typedef struct frag_header_t {
 
 static uint64_t seed;
 static opal_datatype_t type;
-static unsigned char *user;     /* the message */
-static unsigned char *arrived;  /* what the receiver has put where */
-static unsigned char *times;    /* how often each byte came */
+static unsigned char *user;    /* the message */
+static unsigned char *arrived; /* what the receiver has put where */
+static unsigned char *times;   /* how often each byte came */
 static size_t delivered, expected;
 
 /* Up to `n`, 0 included. */
@@ -77,7 +78,8 @@ static void some_arrive(int n)
 }
 
 /* As ob1 has it: position, prepare, header, send; what was refused is cut again. */
-static void send_striped(mca_bml_base_btl_t *bml_btl, opal_convertor_t *convertor, size_t first, size_t bytes, int n)
+static void send_striped(mca_bml_base_btl_t *bml_btl, opal_convertor_t *convertor, size_t first, size_t bytes,
+                         int n)
 {
     size_t offset = first, idle = 0;
     while (offset < first + bytes && idle < 100000) {

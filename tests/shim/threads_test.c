@@ -3,10 +3,10 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Threads in the pseudo BTL: eight send to several peers while one delivers completions and answers, and one takes rails
- * away, brings them back, and lets time pass. Every message completes once, every descriptor goes back to its BTL, and the
- * rails are charged for what they took. The same with a report and a trace, and a tool that reads counters: what they have
- * seen is what was charged. Meant to run under TSan too. */
+/* Threads in the pseudo BTL: eight send to several peers while one delivers completions and answers, and one
+ * takes rails away, brings them back, and lets time pass. Every message completes once, every descriptor goes
+ * back to its BTL, and the rails are charged for what they took. The same with a report and a trace, and a
+ * tool that reads counters: what they have seen is what was charged. Meant to run under TSan too. */
 
 #include <sched.h>
 
@@ -38,7 +38,8 @@ static bool send_at_once(mca_bml_base_btl_t *bml_btl, int id)
 {
     char header[64] = "at once";
     mca_btl_base_descriptor_t *des = NULL;
-    if (OMPI_SUCCESS == mca_bml_base_sendi(bml_btl, NULL, header, sizeof(header), 0, MCA_BTL_NO_ORDER, FLAGS, TAG, &des)) {
+    if (OMPI_SUCCESS
+        == mca_bml_base_sendi(bml_btl, NULL, header, sizeof(header), 0, MCA_BTL_NO_ORDER, FLAGS, TAG, &des)) {
         message[id].completed = 1; /* nobody will say so */
         n_immediate++;
         return true;
@@ -65,8 +66,8 @@ static mca_btl_base_descriptor_t *make(mca_bml_base_btl_t *bml_btl, int id, uint
     return des;
 }
 
-/* Messages first..first + BATCH - 1, as many of them as are not gone yet. Some time passes between the making of a
- * descriptor and its send, in which its rail may go. Returns how many went. */
+/* Messages first..first + BATCH - 1, as many of them as are not gone yet. Some time passes between the making
+ * of a descriptor and its send, in which its rail may go. Returns how many went. */
 static int try_to_send(mca_bml_base_btl_t *bml_btl, int first, uint64_t *seed)
 {
     mca_btl_base_descriptor_t *des[BATCH] = {NULL};
@@ -228,7 +229,8 @@ static void send_all(bool look)
     for (int p = 0; p < N_PEERS; ++p) {
         CHECK(OMPI_SUCCESS == mca_bml.bml_add_proc(peers[p]));
         entry[p] = mca_bml_base_btl_array_get_index(
-            &((mca_bml_base_endpoint_t *) peers[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML])->btl_eager, 0);
+            &((mca_bml_base_endpoint_t *) peers[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML])->btl_eager,
+            0);
     }
     known_procs = N_PEERS;
     fsbml_far_t *far = calloc(1, sizeof(*far));
@@ -237,7 +239,8 @@ static void send_all(bool look)
     for (int i = 0; i < RAILS; ++i) {
         fake[i].chance = 8;
     }
-    mca_bml_fsbml_held_t *first = OBJ_NEW(mca_bml_fsbml_held_t); /* sets the class up: not in a way that TSan sees */
+    mca_bml_fsbml_held_t *first =
+        OBJ_NEW(mca_bml_fsbml_held_t); /* sets the class up: not in a way that TSan sees */
     OBJ_RELEASE(first);
     for (int i = 0; i < SENDERS; ++i) {
         CHECK(0 == pthread_create(&thread[i], NULL, sender, (void *) (intptr_t) i));
@@ -292,8 +295,9 @@ static void send_all(bool look)
         CHECK(0 == fsbml_endpoint_of_proc(peers[p])->n_held);
     }
     CHECK(n_immediate > 0 && n_removals > 0 && refused > 0);
-    printf("%s: %d messages, %d at once, %llu refusals by a rail, %d by all, %d removals, %d wrong\n", look ? "observed" : "alone", (int) ALL,
-           n_immediate, (unsigned long long) refused, n_returned, n_removals, wrong);
+    printf("%s: %d messages, %d at once, %llu refusals by a rail, %d by all, %d removals, %d wrong\n",
+           look ? "observed" : "alone", (int) ALL, n_immediate, (unsigned long long) refused, n_returned,
+           n_removals, wrong);
     known_procs = 0;
     world_down(RAILS);
 }

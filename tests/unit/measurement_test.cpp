@@ -5,9 +5,9 @@
 // The report of a calibration: read back by another's parser, whatever the names, numbers and locale are.
 
 #include "fsbml_core.h"
-#include "records.hpp"
 #include "json.hpp"
 #include "measurement.hpp"
+#include "records.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

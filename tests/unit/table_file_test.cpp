@@ -6,9 +6,9 @@
 // half written is ever taken for a table.
 
 #include "fsbml_core.h"
-#include "whole_file.hpp"
 #include "records.hpp"
 #include "table_file.hpp"
+#include "whole_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -36,14 +36,15 @@ void fsbml_progress_start(mca_btl_base_module_t *btl, bool in_use)
 
 /* What del_btl and add_btl change while messages are under way, and what they leave:
  *
- * - A rail leaves all masks at once, so that nothing new takes it. What was given to it is its BTL's to deliver: the BTL's
- *   progress function runs on, its receive callbacks stay, and so does the path, to which unsent descriptors lead. Those
- *   are held when they are sent, and copied to a live rail.
- * - ob1 may have made descriptors by the present limits which are still to be sent, or moved to any other rail, also one
- *   that comes back. Limits may therefore never exceed what each rail of the group can do, removed or not: eager limit,
- *   largest fragment and flags stay. They are the least of the group's, so a removal could only have raised them.
- * - The quantum is a matter of speed alone. ob1 asks for it before each fragment, and a receiver takes fragments of any
- *   size, so it follows the rails that are left. */
+ * - A rail leaves all masks at once, so that nothing new takes it. What was given to it is its BTL's to
+ * deliver: the BTL's progress function runs on, its receive callbacks stay, and so does the path, to which
+ * unsent descriptors lead. Those are held when they are sent, and copied to a live rail.
+ * - ob1 may have made descriptors by the present limits which are still to be sent, or moved to any other
+ * rail, also one that comes back. Limits may therefore never exceed what each rail of the group can do,
+ * removed or not: eager limit, largest fragment and flags stay. They are the least of the group's, so a
+ * removal could only have raised them.
+ * - The quantum is a matter of speed alone. ob1 asks for it before each fragment, and a receiver takes
+ * fragments of any size, so it follows the rails that are left. */
 
 static mca_bml_fsbml_path_t *path_of(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl)
 {
@@ -55,8 +56,8 @@ static mca_bml_fsbml_path_t *path_of(mca_bml_fsbml_endpoint_t *ep, const mca_btl
     return NULL;
 }
 
-/* The lists of a peer whose BTLs the PML sees. One BTL must stay: ob1 takes the next of a list without looking whether
- * there is any. */
+/* The lists of a peer whose BTLs the PML sees. One BTL must stay: ob1 takes the next of a list without
+ * looking whether there is any. */
 static int remove_plain(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_btl_base_module_t *btl)
 {
     if (1 == mca_bml_base_btl_array_get_size(&bml_ep->btl_send)
@@ -70,8 +71,11 @@ static int remove_plain(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_
     }
     mca_bml_base_btl_array_remove(&bml_ep->btl_send, btl);
     mca_bml_base_btl_array_remove(&bml_ep->btl_eager, btl);
-    if (0 == mca_bml_base_btl_array_get_size(&bml_ep->btl_eager)) { /* it had the least latency: another has now */
-        *mca_bml_base_btl_array_insert(&bml_ep->btl_eager) = *mca_bml_base_btl_array_get_index(&bml_ep->btl_send, 0);
+    if (0
+        == mca_bml_base_btl_array_get_size(
+            &bml_ep->btl_eager)) { /* it had the least latency: another has now */
+        *mca_bml_base_btl_array_insert(&bml_ep->btl_eager) =
+            *mca_bml_base_btl_array_get_index(&bml_ep->btl_send, 0);
     }
     return OMPI_SUCCESS;
 }
@@ -86,7 +90,8 @@ static int del_proc_btl(struct ompi_proc_t *proc, struct mca_btl_base_module_t *
     mca_bml_fsbml_path_t *path = path_of(ep, btl);
     int rc = OMPI_SUCCESS;
     if (NULL != path) {
-        fsbml_path_remove(ep, path); /* the pseudo BTL's entry stays in the lists: it stands for the rails that are left */
+        fsbml_path_remove(
+            ep, path); /* the pseudo BTL's entry stays in the lists: it stands for the rails that are left */
         fsbml_held_release(ep);
     } else if (NULL == ep) {
         rc = remove_plain(proc, bml_ep, btl);
@@ -149,7 +154,8 @@ static int del_btl(struct mca_btl_base_module_t *btl)
     return OMPI_SUCCESS;
 }
 
-/* Brings a rail back to a peer: the path is there since the peer was added, or is made now; it must be proved again. */
+/* Brings a rail back to a peer: the path is there since the peer was added, or is made now; it must be proved
+ * again. */
 static void revive_btl(ompi_proc_t *proc, mca_btl_base_module_t *btl)
 {
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(proc);
@@ -161,7 +167,8 @@ static void revive_btl(ompi_proc_t *proc, mca_btl_base_module_t *btl)
     if (NULL == path) {
         mca_bml_base_btl_t entry = {.btl = btl, .btl_flags = fsbml_btl_flags(btl)};
         if (OPAL_SUCCESS != btl->btl_add_procs(btl, 1, (opal_proc_t **) &proc, &entry.btl_endpoint, NULL)
-            || NULL == entry.btl_endpoint || OMPI_SUCCESS != fsbml_endpoint_add_path(ep, &entry, (uint32_t) rail)) {
+            || NULL == entry.btl_endpoint
+            || OMPI_SUCCESS != fsbml_endpoint_add_path(ep, &entry, (uint32_t) rail)) {
             return;
         }
         path = &ep->path[ep->n_paths - 1];
@@ -208,8 +215,8 @@ static int register_recv(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_
     return fsbml_recv_register(tag, cbfunc, data);
 }
 
-/* The PML registers its error handler last: now every receive callback is in place, so that a message which overtakes
- * the measurement finds its owner. */
+/* The PML registers its error handler last: now every receive callback is in place, so that a message which
+ * overtakes the measurement finds its owner. */
 static int register_error(mca_btl_base_module_error_cb_fn_t cbfunc)
 {
     int rc = fsbml_recv_register_error(cbfunc);
@@ -225,12 +232,13 @@ static int finalize(void)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
     fsbml_job_tell(false); /* a program with sessions alone */
-    fsbml_pvars_close(); /* a tool's thread may still read, also of endpoints */
+    fsbml_pvars_close();   /* a tool's thread may still read, also of endpoints */
     fsbml_proof_fini();
     while (m->n_progress > 0) {
         opal_progress_unregister(m->progress[--m->n_progress]);
     }
-    /* Peers that the PML did not delete keep their endpoints in ompi_proc_t: take FSBML's part out of them. */
+    /* Peers that the PML did not delete keep their endpoints in ompi_proc_t: take FSBML's part out of
+     * them. */
     size_t n = 0;
     ompi_proc_t **procs = ompi_proc_all(&n);
     for (size_t p = 0; NULL != procs && p < n; ++p) {

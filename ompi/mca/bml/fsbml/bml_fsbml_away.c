@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* How long this process had not looked at its networks before it does now. What came in meanwhile came at a time that nobody
- * knows: a program that computes would make every rail seem slow. Only while arrivals are found out. */
+/* How long this process had not looked at its networks before it does now. What came in meanwhile came at a
+ * time that nobody knows: a program that computes would make every rail seem slow. Only while arrivals are
+ * found out. */
 
 #include "bml_fsbml_hooks.h"
 #include "opal/runtime/opal_progress.h"
@@ -14,14 +15,15 @@ enum { AWAY_NS = 100000 }; /* less is how long a look may take with much to be d
 static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
 static bool watched;
 static _Atomic bool watches;
-/* Open MPI calls progress functions before it takes what came in by its event library, or after: so the look before the last
- * one is the one that surely was before. */
+/* Open MPI calls progress functions before it takes what came in by its event library, or after: so the look
+ * before the last one is the one that surely was before. */
 static _Atomic uint64_t last_ns, before_ns;
 
 int fsbml_away_looked(void)
 {
     const uint64_t now = fsbml_now_ns();
-    atomic_store_explicit(&before_ns, atomic_exchange_explicit(&last_ns, now, memory_order_relaxed), memory_order_relaxed);
+    atomic_store_explicit(&before_ns, atomic_exchange_explicit(&last_ns, now, memory_order_relaxed),
+                          memory_order_relaxed);
     return 0;
 }
 
@@ -52,6 +54,7 @@ void fsbml_away_stop(void)
 uint64_t fsbml_away_ns(uint64_t now, uint64_t tolerated)
 {
     const uint64_t before = atomic_load_explicit(&before_ns, memory_order_relaxed);
-    const uint64_t away = atomic_load_explicit(&watches, memory_order_relaxed) && now > before ? now - before : 0;
+    const uint64_t away =
+        atomic_load_explicit(&watches, memory_order_relaxed) && now > before ? now - before : 0;
     return away > AWAY_NS && away > tolerated ? away : 0;
 }

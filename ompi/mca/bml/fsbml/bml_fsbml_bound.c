@@ -3,19 +3,21 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* The pseudo BTL on one rail alone: for what must come behind something else, as ob1's FIN behind the bytes of a put. */
+/* The pseudo BTL on one rail alone: for what must come behind something else, as ob1's FIN behind the bytes
+ * of a put. */
 
 #include "bml_fsbml_hooks.h"
 
 static uint32_t rail_of(const mca_btl_base_module_t *btl)
 {
-    const mca_bml_fsbml_rail_t *rail
-        = (const mca_bml_fsbml_rail_t *) ((const char *) btl - offsetof(mca_bml_fsbml_rail_t, bound));
+    const mca_bml_fsbml_rail_t *rail =
+        (const mca_bml_fsbml_rail_t *) ((const char *) btl - offsetof(mca_bml_fsbml_rail_t, bound));
     return (uint32_t) (rail - mca_bml_fsbml.rail);
 }
 
-static mca_btl_base_descriptor_t *bound_alloc(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                                              uint8_t order, size_t size, uint32_t flags)
+static mca_btl_base_descriptor_t *bound_alloc(mca_btl_base_module_t *btl,
+                                              struct mca_btl_base_endpoint_t *endpoint, uint8_t order,
+                                              size_t size, uint32_t flags)
 {
     mca_bml_fsbml_path_t *path = fsbml_path((mca_bml_fsbml_endpoint_t *) endpoint, rail_of(btl));
     mca_btl_base_module_t *real = path->super.btl;

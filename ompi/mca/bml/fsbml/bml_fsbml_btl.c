@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* The pseudo BTL: what the PML sees in place of the rails. It picks a rail when a descriptor is made (a descriptor works
- * only with the BTL that made it) and charges it when the descriptor is sent. What a rail refuses goes to the next best;
- * the PML, which would queue it, meets a refusal only if no rail takes it. */
+/* The pseudo BTL: what the PML sees in place of the rails. It picks a rail when a descriptor is made (a
+ * descriptor works only with the BTL that made it) and charges it when the descriptor is sent. What a rail
+ * refuses goes to the next best; the PML, which would queue it, meets a refusal only if no rail takes it. */
 
 #include "bml_fsbml_hooks.h"
 
@@ -14,7 +14,8 @@ static inline bool is_choice(uint32_t rails)
     return 0 != (rails & (rails - 1));
 }
 
-static inline mca_bml_fsbml_path_t *choose_at(mca_bml_fsbml_endpoint_t *ep, uint32_t rails, uint64_t now, size_t bytes)
+static inline mca_bml_fsbml_path_t *choose_at(mca_bml_fsbml_endpoint_t *ep, uint32_t rails, uint64_t now,
+                                              size_t bytes)
 {
     if (!is_choice(rails)) {
         /* no rail at all: the message is held until one comes back, or fails with all others */
@@ -23,22 +24,24 @@ static inline mca_bml_fsbml_path_t *choose_at(mca_bml_fsbml_endpoint_t *ep, uint
     return fsbml_path(ep, fsbml_choose(ep, now, bytes, rails));
 }
 
-/* Cost of a choice on a peer's single path is one comparison: the clock is read only where there is a choice. */
+/* Cost of a choice on a peer's single path is one comparison: the clock is read only where there is a
+ * choice. */
 static inline mca_bml_fsbml_path_t *choose(mca_bml_fsbml_endpoint_t *ep, size_t bytes)
 {
     const uint32_t rails = fsbml_candidates(ep);
     return choose_at(ep, rails, is_choice(rails) ? fsbml_now_ns() : 0, bytes);
 }
 
-static mca_btl_base_descriptor_t *pseudo_alloc(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                                               uint8_t order, size_t size, uint32_t flags)
+static mca_btl_base_descriptor_t *pseudo_alloc(mca_btl_base_module_t *btl,
+                                               struct mca_btl_base_endpoint_t *endpoint, uint8_t order,
+                                               size_t size, uint32_t flags)
 {
     (void) btl;
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     mca_bml_fsbml_path_t *path = choose(ep, size);
     mca_btl_base_module_t *real = path->super.btl;
-    mca_btl_base_descriptor_t *des = real->btl_alloc(real, path->super.btl_endpoint, order, size,
-                                                     flags | fsbml_des_tag(path->module));
+    mca_btl_base_descriptor_t *des =
+        real->btl_alloc(real, path->super.btl_endpoint, order, size, flags | fsbml_des_tag(path->module));
     if (OPAL_LIKELY(NULL != des)) {
         fsbml_hooks_bind(des, path);
         return des;
@@ -48,16 +51,16 @@ static mca_btl_base_descriptor_t *pseudo_alloc(mca_btl_base_module_t *btl, struc
 
 static mca_btl_base_descriptor_t *pseudo_prepare_src(mca_btl_base_module_t *btl,
                                                      struct mca_btl_base_endpoint_t *endpoint,
-                                                     struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
-                                                     size_t *size, uint32_t flags)
+                                                     struct opal_convertor_t *convertor, uint8_t order,
+                                                     size_t reserve, size_t *size, uint32_t flags)
 {
     (void) btl;
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     const size_t wanted = *size;
     mca_bml_fsbml_path_t *path = choose(ep, reserve + wanted);
     mca_btl_base_module_t *real = path->super.btl;
-    mca_btl_base_descriptor_t *des = real->btl_prepare_src(real, path->super.btl_endpoint, convertor, order, reserve,
-                                                           size, flags | fsbml_des_tag(path->module));
+    mca_btl_base_descriptor_t *des = real->btl_prepare_src(
+        real, path->super.btl_endpoint, convertor, order, reserve, size, flags | fsbml_des_tag(path->module));
     if (OPAL_LIKELY(NULL != des)) {
         fsbml_hooks_bind(des, path);
         return des;
@@ -77,9 +80,10 @@ static int pseudo_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *de
     return real->btl_free(real, des);
 }
 
-/* `observed` is a constant wherever this is inlined on the way of a message: who is not looked at does not ask. */
-static inline void charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, size_t bytes,
-                          bool observed)
+/* `observed` is a constant wherever this is inlined on the way of a message: who is not looked at does not
+ * ask. */
+static inline void charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now,
+                          size_t bytes, bool observed)
 {
     if (observed) {
         fsbml_observe_charge(ep, path, now, bytes, fsbml_candidates(ep));
@@ -89,15 +93,16 @@ static inline void charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
 }
 
 /* `elsewhere` is a constant as well. */
-static inline int send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
-                          mca_btl_base_tag_t tag, bool elsewhere, bool observed)
+static inline int send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
+                          mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag, bool elsewhere,
+                          bool observed)
 {
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_completion_fn_t fn = des->des_cbfunc;
     size_t bytes = fsbml_des_bytes(des);
 
-    /* From here on the PML's view of the descriptor: its completion may run before btl_send returns, and then the
-     * descriptor is gone. */
+    /* From here on the PML's view of the descriptor: its completion may run before btl_send returns, and then
+     * the descriptor is gone. */
     fsbml_hooks_unbind(ep, des);
     des->des_cbfunc = fsbml_completion_wrap(tag, fn);
     int rc = real->btl_send(real, path->super.btl_endpoint, des, tag);
@@ -110,8 +115,8 @@ static inline int send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
     return elsewhere ? fsbml_refused_send(ep, path, des, tag, rc) : rc;
 }
 
-int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
-                      mca_btl_base_tag_t tag)
+int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
+                      mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
 {
     return send_on(ep, path, des, tag, false, NULL != mca_bml_fsbml.observer);
 }
@@ -151,8 +156,9 @@ static void nothing_to_complete(mca_btl_base_module_t *btl, struct mca_btl_base_
 }
 
 /* An immediate send for a rail that has none: header and payload are copied, so the PML needs no request. */
-static int send_copied(const mca_bml_fsbml_path_t *path, struct opal_convertor_t *convertor, const void *header,
-                       size_t header_size, size_t payload_size, mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
+static int send_copied(const mca_bml_fsbml_path_t *path, struct opal_convertor_t *convertor,
+                       const void *header, size_t header_size, size_t payload_size,
+                       mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
 {
     mca_btl_base_module_t *real = path->super.btl;
     unsigned char *at = des->des_segments[0].seg_addr.pval;
@@ -178,19 +184,20 @@ static int send_copied(const mca_bml_fsbml_path_t *path, struct opal_convertor_t
     return rc;
 }
 
-/* An immediate send by one rail. OMPI_SUCCESS: sent. Else *des is a descriptor of that rail, or NULL; a BTL's own sendi
- * makes one only if `wanted`. RESOURCE_BUSY from a sendi is a refusal, not from a send (btl.h). */
+/* An immediate send by one rail. OMPI_SUCCESS: sent. Else *des is a descriptor of that rail, or NULL; a BTL's
+ * own sendi makes one only if `wanted`. RESOURCE_BUSY from a sendi is a refusal, not from a send (btl.h). */
 static inline int sendi_on(const mca_bml_fsbml_path_t *path, bool live, struct opal_convertor_t *convertor,
-                           void *header, size_t header_size, size_t payload_size, uint8_t order, uint32_t flags,
-                           mca_btl_base_tag_t tag, bool wanted, mca_btl_base_descriptor_t **des)
+                           void *header, size_t header_size, size_t payload_size, uint8_t order,
+                           uint32_t flags, mca_btl_base_tag_t tag, bool wanted,
+                           mca_btl_base_descriptor_t **des)
 {
     mca_btl_base_module_t *real = path->super.btl;
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
     *des = NULL;
     flags |= fsbml_des_tag(path->module);
     if (NULL != real->btl_sendi && live) {
-        return real->btl_sendi(real, path->super.btl_endpoint, convertor, header, header_size, payload_size, order,
-                               flags, tag, wanted ? des : NULL);
+        return real->btl_sendi(real, path->super.btl_endpoint, convertor, header, header_size, payload_size,
+                               order, flags, tag, wanted ? des : NULL);
     }
     if (live || wanted) {
         *des = real->btl_alloc(real, path->super.btl_endpoint, order, header_size + payload_size, flags);
@@ -206,12 +213,14 @@ static inline bool is_live(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_pat
     return 0 != (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail));
 }
 
-/* The chosen rail did not send it: the others are asked, the next best first. If none sends it, the PML gets the first
- * descriptor that there was, as from any BTL that could not send at once. */
-static __attribute__((noinline)) int
-sendi_elsewhere(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, struct opal_convertor_t *convertor,
-                void *header, size_t header_size, size_t payload_size, uint8_t order, uint32_t flags,
-                mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor, mca_btl_base_descriptor_t *des, int rc)
+/* The chosen rail did not send it: the others are asked, the next best first. If none sends it, the PML gets
+ * the first descriptor that there was, as from any BTL that could not send at once. */
+static __attribute__((noinline)) int sendi_elsewhere(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
+                                                     struct opal_convertor_t *convertor, void *header,
+                                                     size_t header_size, size_t payload_size, uint8_t order,
+                                                     uint32_t flags, mca_btl_base_tag_t tag,
+                                                     mca_btl_base_descriptor_t **descriptor,
+                                                     mca_btl_base_descriptor_t *des, int rc)
 {
     const size_t bytes = header_size + payload_size;
     mca_bml_fsbml_path_t *owner = path; /* of `kept` */
@@ -219,7 +228,8 @@ sendi_elsewhere(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, struct
     for (uint32_t rails = fsbml_candidates(ep);;) {
         size_t start = 0;
         if (payload_size > 0) {
-            (void) opal_convertor_set_position(convertor, &start); /* what refused may have packed some of it */
+            (void) opal_convertor_set_position(convertor,
+                                               &start); /* what refused may have packed some of it */
         }
         if (NULL == kept && NULL != descriptor) {
             kept = des;
@@ -233,8 +243,8 @@ sendi_elsewhere(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, struct
         }
         const uint64_t now = fsbml_now_ns();
         path = choose_at(ep, rails, now, bytes);
-        rc = sendi_on(path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags, tag,
-                      NULL != descriptor && NULL == kept, &des);
+        rc = sendi_on(path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags,
+                      tag, NULL != descriptor && NULL == kept, &des);
         if (OMPI_SUCCESS == rc) {
             charge(ep, path, now, bytes, NULL != mca_bml_fsbml.observer);
             if (NULL != kept) {
@@ -254,19 +264,20 @@ sendi_elsewhere(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, struct
 }
 
 static inline int sendi_by_best(struct mca_btl_base_endpoint_t *endpoint, struct opal_convertor_t *convertor,
-                                void *header, size_t header_size, size_t payload_size, uint8_t order, uint32_t flags,
-                                mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor, bool observed)
+                                void *header, size_t header_size, size_t payload_size, uint8_t order,
+                                uint32_t flags, mca_btl_base_tag_t tag,
+                                mca_btl_base_descriptor_t **descriptor, bool observed)
 {
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     const size_t bytes = header_size + payload_size;
     const uint64_t now = fsbml_now_ns();
     mca_bml_fsbml_path_t *path = choose_at(ep, fsbml_candidates(ep), now, bytes);
     mca_btl_base_descriptor_t *des;
-    int rc = sendi_on(path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags, tag,
-                      NULL != descriptor, &des);
+    int rc = sendi_on(path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags,
+                      tag, NULL != descriptor, &des);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
-        return sendi_elsewhere(ep, path, convertor, header, header_size, payload_size, order, flags, tag, descriptor,
-                               des, rc);
+        return sendi_elsewhere(ep, path, convertor, header, header_size, payload_size, order, flags, tag,
+                               descriptor, des, rc);
     }
     charge(ep, path, now, bytes, observed);
     if (NULL != descriptor) {
@@ -276,19 +287,23 @@ static inline int sendi_by_best(struct mca_btl_base_endpoint_t *endpoint, struct
 }
 
 static int pseudo_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                        struct opal_convertor_t *convertor, void *header, size_t header_size, size_t payload_size,
-                        uint8_t order, uint32_t flags, mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
+                        struct opal_convertor_t *convertor, void *header, size_t header_size,
+                        size_t payload_size, uint8_t order, uint32_t flags, mca_btl_base_tag_t tag,
+                        mca_btl_base_descriptor_t **descriptor)
 {
     (void) btl;
-    return sendi_by_best(endpoint, convertor, header, header_size, payload_size, order, flags, tag, descriptor, false);
+    return sendi_by_best(endpoint, convertor, header, header_size, payload_size, order, flags, tag,
+                         descriptor, false);
 }
 
 static int observed_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                          struct opal_convertor_t *convertor, void *header, size_t header_size, size_t payload_size,
-                          uint8_t order, uint32_t flags, mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
+                          struct opal_convertor_t *convertor, void *header, size_t header_size,
+                          size_t payload_size, uint8_t order, uint32_t flags, mca_btl_base_tag_t tag,
+                          mca_btl_base_descriptor_t **descriptor)
 {
     (void) btl;
-    return sendi_by_best(endpoint, convertor, header, header_size, payload_size, order, flags, tag, descriptor, true);
+    return sendi_by_best(endpoint, convertor, header, header_size, payload_size, order, flags, tag,
+                         descriptor, true);
 }
 
 void fsbml_btl_observe(mca_bml_fsbml_group_t *group)
@@ -303,11 +318,12 @@ static void pseudo_dump(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
     (void) btl;
     for (uint32_t i = 0; i < ep->n_paths; ++i) {
         mca_btl_base_module_t *real = ep->path[i].super.btl;
-        opal_output(0, "fsbml: path over %s: %s, backlog %llu ns", mca_bml_fsbml.rail[ep->path[i].rail].name,
-                    (ep->live & fsbml_bit(ep->path[i].rail))       ? "live"
-                    : (ep->possible & fsbml_bit(ep->path[i].rail)) ? "not proved yet"
-                                                                   : "dead",
-                    (unsigned long long) fsbml_sched_backlog(mca_bml_fsbml.sched, ep->path[i].rail, fsbml_now_ns()));
+        opal_output(
+            0, "fsbml: path over %s: %s, backlog %llu ns", mca_bml_fsbml.rail[ep->path[i].rail].name,
+            (ep->live & fsbml_bit(ep->path[i].rail))       ? "live"
+            : (ep->possible & fsbml_bit(ep->path[i].rail)) ? "not proved yet"
+                                                           : "dead",
+            (unsigned long long) fsbml_sched_backlog(mca_bml_fsbml.sched, ep->path[i].rail, fsbml_now_ns()));
         if (NULL != real->btl_dump) {
             real->btl_dump(real, ep->path[i].super.btl_endpoint, verbose);
         }
@@ -322,9 +338,10 @@ static int pseudo_nothing(mca_btl_base_module_t *btl)
 
 /* What people see in Open MPI's own tables, e.g. the one of connection methods. */
 static mca_btl_base_component_t pseudo_component = {
-    .btl_version = {
-        MCA_BTL_DEFAULT_VERSION("fsbml"),
-    },
+    .btl_version =
+        {
+            MCA_BTL_DEFAULT_VERSION("fsbml"),
+        },
 };
 
 void fsbml_btl_construct(mca_bml_fsbml_group_t *group)

@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Parameters that need no measurement: those that a person has pinned, and those that an earlier job has measured between the
- * same nodes over the same rails. The latter are a guess until probes have confirmed it (bml_fsbml_calibrate.c). */
+/* Parameters that need no measurement: those that a person has pinned, and those that an earlier job has
+ * measured between the same nodes over the same rails. The latter are a guess until probes have confirmed it
+ * (bml_fsbml_calibrate.c). */
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,13 +24,14 @@ static bool fingerprint(const char *partner_node, const uint32_t *rail, size_t n
     const bool has_site = NULL != p->site && '\0' != p->site[0];
     char agreed[256];
     fsbml_params_agreed(agreed, sizeof(agreed));
-    int used = snprintf(buf, len, "measurement %d, Open MPI %d.%d.%d, %s, %s%s%s", MEASUREMENT, OMPI_MAJOR_VERSION,
-                        OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, agreed, has_site ? "site " : fsbml_node_name(),
-                        has_site ? p->site : " to ", has_site ? "" : partner_node);
+    int used =
+        snprintf(buf, len, "measurement %d, Open MPI %d.%d.%d, %s, %s%s%s", MEASUREMENT, OMPI_MAJOR_VERSION,
+                 OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, agreed, has_site ? "site " : fsbml_node_name(),
+                 has_site ? p->site : " to ", has_site ? "" : partner_node);
     for (size_t i = 0; i < n && used > 0 && (size_t) used < len; ++i) {
         const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
-        used += snprintf(buf + used, len - (size_t) used, ", %s %s speed %u mtu %u", r->key, r->name, r->about.speed_mbps,
-                         r->about.mtu);
+        used += snprintf(buf + used, len - (size_t) used, ", %s %s speed %u mtu %u", r->key, r->name,
+                         r->about.speed_mbps, r->about.mtu);
     }
     return used > 0 && (size_t) used < len && NULL == strchr(buf, '\n');
 }
@@ -42,8 +44,8 @@ static bool place(const char *print, char *path, size_t len)
     if (!named && (NULL == home || '/' != home[0])) {
         return false;
     }
-    const int used = snprintf(path, len, "%s%s/fsbml/rails-%08x", named ? cache : home, named ? "" : "/.cache",
-                              fsbml_digest(print));
+    const int used = snprintf(path, len, "%s%s/fsbml/rails-%08x", named ? cache : home,
+                              named ? "" : "/.cache", fsbml_digest(print));
     return used > 0 && (size_t) used < len;
 }
 
@@ -78,7 +80,8 @@ static bool load(const char *path, const char *print, const uint32_t *rail, size
     }
     /* A cache without the file is one that is still empty, as is one where other rails have its name. */
     if (!good && (NULL == print || (-ENOENT != rc && -ESTALE != rc))) {
-        opal_show_help(FSBML_HELP, NULL == print ? "bad table" : "bad cache", true, path, fsbml_node_name(), reason);
+        opal_show_help(FSBML_HELP, NULL == print ? "bad table" : "bad cache", true, path, fsbml_node_name(),
+                       reason);
     }
     return good;
 }

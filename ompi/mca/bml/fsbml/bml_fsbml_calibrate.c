@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* The measurement at start: two processes run the PRTT benchmark (thesis 3.2.1, 3.4.2) over each rail that they share,
- * on the BTLs' active messages (bml_fsbml_prtt.c, _mirror.c). Which probes, and what they mean, the core says. What an earlier job has
- * measured is used if a few probes confirm it (bml_fsbml_cache.c). */
+/* The measurement at start: two processes run the PRTT benchmark (thesis 3.2.1, 3.4.2) over each rail that
+ * they share, on the BTLs' active messages (bml_fsbml_prtt.c, _mirror.c). Which probes, and what they mean,
+ * the core says. What an earlier job has measured is used if a few probes confirm it (bml_fsbml_cache.c). */
 
 #include <stdio.h>
 
@@ -15,12 +15,13 @@
 
 static struct {
     mca_bml_fsbml_endpoint_t *partner;
-    bool leads;                    /* sends the probes; the other is the mirror */
-    _Atomic bool begun;            /* the partner has sent something */
-    _Atomic bool over;             /* mirror: the table has come */
+    bool leads;         /* sends the probes; the other is the mirror */
+    _Atomic bool begun; /* the partner has sent something */
+    _Atomic bool over;  /* mirror: the table has come */
 } run;
 
-/* Ranks that said they are ready to be measured with. Apart from `run`, as that can come before this process is. */
+/* Ranks that said they are ready to be measured with. Apart from `run`, as that can come before this process
+ * is. */
 static struct {
     _Atomic uint32_t n;
     _Atomic int64_t rank[FSBML_MAX_PAIRS]; /* 0: none, else one more */
@@ -51,7 +52,8 @@ static void take_table(const void *record, size_t len)
     atomic_store(&run.over, true);
 }
 
-void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len)
+void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload,
+                            size_t len)
 {
     if (FSBML_PACKET_READY == packet->type) {
         if (packet->from.jobid == OMPI_PROC_MY_NAME->jobid && atomic_load(&heard.n) < FSBML_MAX_PAIRS) {
@@ -61,8 +63,7 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
         return;
     }
     if (NULL == run.partner
-        || OPAL_EQUAL
-               != opal_compare_proc(packet->from, run.partner->proc->super.proc_name)) {
+        || OPAL_EQUAL != opal_compare_proc(packet->from, run.partner->proc->super.proc_name)) {
         return; /* late, or from somebody with whom this process does not measure */
     }
     atomic_store(&run.begun, true);
@@ -89,12 +90,15 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
 /* ---------------------------------------------------------------- the leader */
 
 /* A rail answered, and then not any more. */
-static void give_up(fsbml_table_t *table, const uint32_t *rail, size_t i, const fsbml_probe_t *probe, uint64_t timeout)
+static void give_up(fsbml_table_t *table, const uint32_t *rail, size_t i, const fsbml_probe_t *probe,
+                    uint64_t timeout)
 {
     const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
-    char *reason = table->rail[i].fit.reason, node[FSBML_NAME_MAX], why[FSBML_REASON_MAX], detail[FSBML_NAME_DETAIL];
-    const int said = snprintf(reason, FSBML_REASON_MAX, "a probe of %u x %u bytes was not answered within %.0f ms",
-                              probe->packets, probe->bytes, (double) timeout / 1e6);
+    char *reason = table->rail[i].fit.reason, node[FSBML_NAME_MAX], why[FSBML_REASON_MAX],
+         detail[FSBML_NAME_DETAIL];
+    const int said =
+        snprintf(reason, FSBML_REASON_MAX, "a probe of %u x %u bytes was not answered within %.0f ms",
+                 probe->packets, probe->bytes, (double) timeout / 1e6);
     fsbml_endpoint_remove_path(run.partner, rail[i]);
     memcpy(why, reason, sizeof(why));
     const uint32_t kind = fsbml_diagnose_now(run.partner, fsbml_path(run.partner, rail[i]), why);
@@ -103,10 +107,12 @@ static void give_up(fsbml_table_t *table, const uint32_t *rail, size_t i, const 
     }
     fsbml_hello_node(&run.partner->proc->super.proc_name, node);
     fsbml_diagnose_note(rail[i], node, kind, why);
-    opal_show_help(FSBML_HELP, "rail not measured", true, r->name, fsbml_name_detail(r, detail), fsbml_node_name(), reason);
+    opal_show_help(FSBML_HELP, "rail not measured", true, r->name, fsbml_name_detail(r, detail),
+                   fsbml_node_name(), reason);
 }
 
-/* Measures the partner's live paths; rail[] says which. Returns those of them (bits) that have failed, now or before. */
+/* Measures the partner's live paths; rail[] says which. Returns those of them (bits) that have failed, now or
+ * before. */
 static uint32_t measure(fsbml_table_t *table, const uint32_t *rail, size_t n, uint64_t seed, uint32_t failed)
 {
     static const char *const kind[] = {"", " back", " taken", " both ways"};
@@ -141,8 +147,8 @@ static uint32_t measure(fsbml_table_t *table, const uint32_t *rail, size_t n, ui
         uint32_t r = rail[probe.rail];
         uint64_t prtt = fsbml_prtt_run(fsbml_path(run.partner, r), &probe, timeout);
         FSBML_VERBOSE(FSBML_V_PROBE, "PRTT(%u,%.1f us,%u B)%s on %s: %.1f us%s", probe.packets,
-                      (double) probe.delay_ns / 1e3, probe.bytes, kind[probe.kind], mca_bml_fsbml.rail[r].name,
-                      (double) prtt / 1e3, probe.warm_up ? " (warm-up)" : "");
+                      (double) probe.delay_ns / 1e3, probe.bytes, kind[probe.kind],
+                      mca_bml_fsbml.rail[r].name, (double) prtt / 1e3, probe.warm_up ? " (warm-up)" : "");
         if (0 == prtt) {
             give_up(table, rail, probe.rail, &probe, timeout);
             (void) fsbml_calib_fail(calib, probe.rail, table->rail[probe.rail].fit.reason);
@@ -168,11 +174,12 @@ static void show_bounds(const fsbml_table_t *table)
     for (uint32_t i = 0; i < table->n_rails; ++i) {
         const fsbml_loggp_t *low = &table->rail[i].fit.low, *high = &table->rail[i].fit.high;
         if (table->rail[i].fit.valid && high->G_ns_per_byte > 0) {
-            FSBML_VERBOSE(FSBML_V_RAILS,
-                          "%s: 90 %% of such samples give L %.2f to %.2f, o_s %.2f to %.2f, g %.2f to %.2f us, G %.4g to "
-                          "%.4g ns/B",
-                          table->rail[i].name, low->L_ns / 1e3, high->L_ns / 1e3, low->o_s_ns / 1e3, high->o_s_ns / 1e3,
-                          low->g_ns / 1e3, high->g_ns / 1e3, low->G_ns_per_byte, high->G_ns_per_byte);
+            FSBML_VERBOSE(
+                FSBML_V_RAILS,
+                "%s: 90 %% of such samples give L %.2f to %.2f, o_s %.2f to %.2f, g %.2f to %.2f us, G %.4g to "
+                "%.4g ns/B",
+                table->rail[i].name, low->L_ns / 1e3, high->L_ns / 1e3, low->o_s_ns / 1e3, high->o_s_ns / 1e3,
+                low->g_ns / 1e3, high->g_ns / 1e3, low->G_ns_per_byte, high->G_ns_per_byte);
         }
     }
 }
@@ -253,7 +260,8 @@ static void lead(fsbml_table_t *table, uint32_t wanted)
     long len = NULL != record ? fsbml_table_pack(table, record, fsbml_table_packed_max()) : -1;
     if (0 != live && len > 0) {
         const uint32_t r = fsbml_choose(ep, fsbml_now_ns(), (size_t) len, live);
-        const fsbml_packet_t packet = {.type = FSBML_PACKET_TABLE, .from = *OMPI_PROC_MY_NAME, .bytes = (uint32_t) len};
+        const fsbml_packet_t packet = {
+            .type = FSBML_PACKET_TABLE, .from = *OMPI_PROC_MY_NAME, .bytes = (uint32_t) len};
         const uint64_t limit = fsbml_now_ns() + fsbml_prtt_limit();
         while (OMPI_ERR_OUT_OF_RESOURCE
                    == fsbml_packet_send(&fsbml_path(ep, r)->super, &packet, record, (size_t) len, 0)
@@ -270,7 +278,8 @@ static void lead(fsbml_table_t *table, uint32_t wanted)
 uint64_t fsbml_calibrate_limit_ns(uint32_t rounds)
 {
     return (rounds + 1)
-           * (6 * mca_bml_fsbml_params.calib.budget_ns + 8 * mca_bml_fsbml_params.probe_timeout_ns + 4000000000u);
+           * (6 * mca_bml_fsbml_params.calib.budget_ns + 8 * mca_bml_fsbml_params.probe_timeout_ns
+              + 4000000000u);
 }
 
 /* A turn of waiting. Who waits for a later round leaves the processor to those who measure in this one. */
@@ -283,7 +292,8 @@ static void wait_a_turn(uint32_t round)
     opal_progress();
 }
 
-/* Waits until the partner's paths on these rails are proved or given up; the leader also for the mirror's word. */
+/* Waits until the partner's paths on these rails are proved or given up; the leader also for the mirror's
+ * word. */
 static bool settle(uint32_t partner, uint32_t rails, uint32_t round)
 {
     /* the partner may still be in an earlier round */
@@ -291,7 +301,8 @@ static bool settle(uint32_t partner, uint32_t rails, uint32_t round)
     const uint64_t limit = fsbml_now_ns() + before + 4 * mca_bml_fsbml_params.probe_timeout_ns + 2000000000u;
     while (fsbml_now_ns() < limit) {
         const uint32_t live = atomic_load(&run.partner->live), possible = atomic_load(&run.partner->possible);
-        if (0 == (possible & ~live & rails) && (0 != live || 0 == possible) && (!run.leads || is_ready(partner))) {
+        if (0 == (possible & ~live & rails) && (0 != live || 0 == possible)
+            && (!run.leads || is_ready(partner))) {
             return true;
         }
         wait_a_turn(round);
@@ -307,7 +318,8 @@ static void follow(uint32_t round)
     if (0 == live) {
         return;
     }
-    (void) fsbml_packet_send(&fsbml_path(run.partner, (uint32_t) __builtin_ctz(live))->super, &ready, NULL, 0, 0);
+    (void) fsbml_packet_send(&fsbml_path(run.partner, (uint32_t) __builtin_ctz(live))->super, &ready, NULL, 0,
+                             0);
     const uint64_t limit = fsbml_now_ns() + fsbml_calibrate_limit_ns(round);
     while (!atomic_load(&run.over) && fsbml_now_ns() < limit) {
         fsbml_mirror_serve(&run.over);
@@ -336,11 +348,12 @@ void fsbml_calibrate_pair(const fsbml_pair_t *pair, uint32_t rails, fsbml_table_
     table->pair[1] = pair->rank[1];
     const uint32_t partner = pair->rank[run.leads ? 1 : 0];
     if (!find_partner(partner)) {
-        snprintf(table->reason, sizeof(table->reason), "ranks %u and %u do not share two rails", pair->rank[0],
-                 pair->rank[1]);
+        snprintf(table->reason, sizeof(table->reason), "ranks %u and %u do not share two rails",
+                 pair->rank[0], pair->rank[1]);
         fsbml_table_apply(table);
     } else if (!settle(partner, rails, pair->round) && run.leads) {
-        snprintf(table->reason, sizeof(table->reason), "rank %u does not answer rank %u", pair->rank[1], pair->rank[0]);
+        snprintf(table->reason, sizeof(table->reason), "rank %u does not answer rank %u", pair->rank[1],
+                 pair->rank[0]);
         fsbml_table_apply(table);
     } else if (run.leads) {
         lead(table, rails);

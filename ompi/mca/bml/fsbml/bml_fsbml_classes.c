@@ -5,9 +5,10 @@
  */
 /* A process' part in the measurement, and how everybody gets to know what came out.
  *
- * Pairs (bml_fsbml_pairs.c) without a rank in common measure side by side. Who leads a pair puts its table into the run-time's
- * key-value store; the first leader's has the list of pairs before it. All others find out who the first leader is, fetch its
- * list, then the tables of the other leaders, and make one table of them. */
+ * Pairs (bml_fsbml_pairs.c) without a rank in common measure side by side. Who leads a pair puts its table
+ * into the run-time's key-value store; the first leader's has the list of pairs before it. All others find
+ * out who the first leader is, fetch its list, then the tables of the other leaders, and make one table of
+ * them. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +23,8 @@ static void make_key(char *key, size_t len)
     snprintf(key, len, "fsbml.table.%u", mca_bml_fsbml.epoch);
 }
 
-/* The table in use has only what this process took part in, enough for its partner; for other peers there is more. */
+/* The table in use has only what this process took part in, enough for its partner; for other peers there is
+ * more. */
 static bool partial;
 
 static void compare_parameters(const fsbml_pair_t *pair)
@@ -42,7 +44,8 @@ static void compare_parameters(const fsbml_pair_t *pair)
 
 /* -------------------------------------------------------------- the tables */
 
-/* A leader's record: a list of pairs (the first leader's: all, else none), and the table of what it has measured. */
+/* A leader's record: a list of pairs (the first leader's: all, else none), and the table of what it has
+ * measured. */
 static void publish(const fsbml_pairs_t *pairs, const fsbml_table_t *table)
 {
     const size_t size = fsbml_pairs_packed_max() + fsbml_table_packed_max();
@@ -79,7 +82,8 @@ static bool fetch(uint32_t rank, uint64_t deadline, fsbml_pairs_t *pairs, fsbml_
         return false;
     }
     const long head = fsbml_pairs_unpack(pairs, record, len);
-    const bool good = head > 0 && 0 == fsbml_table_unpack(table, (const char *) record + head, len - (size_t) head);
+    const bool good =
+        head > 0 && 0 == fsbml_table_unpack(table, (const char *) record + head, len - (size_t) head);
     if (!good) {
         opal_show_help(FSBML_HELP, "malformed record", true, "table", OMPI_NAME_PRINT(&leader));
     }
@@ -114,8 +118,8 @@ static void fetch_others(const fsbml_pairs_t *pairs, uint64_t deadline, fsbml_ta
         if (!fetch(pair->rank[0], deadline, none, part)) {
             const size_t used = strlen(missing);
             memset(part, 0, sizeof(*part));
-            snprintf(part->reason, sizeof(part->reason), "the parameters that rank %u measured did not arrive",
-                     pair->rank[0]);
+            snprintf(part->reason, sizeof(part->reason),
+                     "the parameters that rank %u measured did not arrive", pair->rank[0]);
             snprintf(missing + used, sizeof(missing) - used, "%s%u", used > 0 ? ", " : "", pair->rank[0]);
         }
         (void) fsbml_table_merge(table, part);
@@ -186,7 +190,7 @@ static void take_part(const fsbml_pairs_t *pairs)
         return;
     }
     fsbml_table_t *table = all + 1;
-    opal_progress_event_users_increment(); /* poll the sockets at every turn */
+    opal_progress_event_users_increment();    /* poll the sockets at every turn */
     for (uint32_t i = 0; i < pairs->n; ++i) { /* by rounds */
         const fsbml_pair_t *pair = &pairs->pair[i];
         if (!fsbml_pairs_is_in(pair)) {
@@ -200,8 +204,9 @@ static void take_part(const fsbml_pairs_t *pairs)
         if (me != pair->rank[0]) {
             continue;
         }
-        FSBML_VERBOSE(FSBML_V_RAILS, "ranks %u and %u have measured %u rails in round %u, in %.0f ms", pair->rank[0],
-                      pair->rank[1], table->n_rails, pair->round, (double) table->duration_ns / 1e6);
+        FSBML_VERBOSE(FSBML_V_RAILS, "ranks %u and %u have measured %u rails in round %u, in %.0f ms",
+                      pair->rank[0], pair->rank[1], table->n_rails, pair->round,
+                      (double) table->duration_ns / 1e6);
         if (0 == i) {
             fsbml_measurement_write(table);
         }
@@ -241,15 +246,17 @@ void fsbml_calibrate_prepare(void)
     for (uint32_t i = 0; NULL != pairs && i < pairs->n; ++i) {
         const fsbml_pair_t *pair = &pairs->pair[i];
         if (fsbml_pairs_is_in(pair)) {
-            const ompi_process_name_t partner = fsbml_pairs_name(pair->rank[OMPI_PROC_MY_NAME->vpid == pair->rank[0] ? 1 : 0]);
+            const ompi_process_name_t partner =
+                fsbml_pairs_name(pair->rank[OMPI_PROC_MY_NAME->vpid == pair->rank[0] ? 1 : 0]);
             fsbml_hello_refresh(&partner);
         }
     }
     free(pairs);
 }
 
-/* What the others have measured, for who needs it before MPI_Init returns. All pairs take about the same time, and PRRTE of
- * 5.0 looks only every 2 s for what was not there when it was asked for: better a little later than too early. */
+/* What the others have measured, for who needs it before MPI_Init returns. All pairs take about the same
+ * time, and PRRTE of 5.0 looks only every 2 s for what was not there when it was asked for: better a little
+ * later than too early. */
 static void want_all(const fsbml_pairs_t *pairs)
 {
     const struct timespec moment = {.tv_nsec = 50000000};
@@ -257,7 +264,8 @@ static void want_all(const fsbml_pairs_t *pairs)
                        && (FSBML_V_TABLE <= mca_bml_fsbml_params.verbose || mca_bml_fsbml_params.display);
     bool now = shows || NULL == mca_bml_fsbml.table;
     for (uint32_t i = 1; i < pairs->n; ++i) {
-        now = now || fsbml_pairs_is_in(&pairs->pair[i]); /* the first pair has measured all of its rails itself */
+        now = now
+              || fsbml_pairs_is_in(&pairs->pair[i]); /* the first pair has measured all of its rails itself */
     }
     if (now) {
         (void) nanosleep(&moment, NULL);

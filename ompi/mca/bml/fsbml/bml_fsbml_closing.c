@@ -5,10 +5,11 @@
  */
 /* Connections close, and nobody dies of it.
  *
- * tcp of 5.0 says goodbye on every connection that it closes, in del_procs and when it reads the peer's goodbye. If the peer
- * has closed its end and had not read all (messages that nobody received, an answer that came late), that raises SIGPIPE and
- * ends the job in MPI_Finalize, with r2 too. The signal is the writing thread's: it is held back there while connections
- * close, and dropped; whoever waits for one of their own keeps it. */
+ * tcp of 5.0 says goodbye on every connection that it closes, in del_procs and when it reads the peer's
+ * goodbye. If the peer has closed its end and had not read all (messages that nobody received, an answer that
+ * came late), that raises SIGPIPE and ends the job in MPI_Finalize, with r2 too. The signal is the writing
+ * thread's: it is held back there while connections close, and dropped; whoever waits for one of their own
+ * keeps it. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -46,7 +47,7 @@ static fsbml_closing_t in_finalize;
 
 static void finalize_begins(void)
 {
-    fsbml_job_tell(true); /* as long as all can be talked to */
+    fsbml_job_tell(true);    /* as long as all can be talked to */
     if (!in_finalize.held) { /* else MPI_Finalize was called twice */
         in_finalize = fsbml_closing_begin();
     }
@@ -61,8 +62,8 @@ static void init_ends(int argc, char **argv, int requested, int *provided)
     fsbml_job_has_parent();
 }
 
-static ompi_hook_base_component_t hook
-    = {.hookm_mpi_init_bottom = init_ends, .hookm_mpi_finalize_top = finalize_begins};
+static ompi_hook_base_component_t hook = {.hookm_mpi_init_bottom = init_ends,
+                                          .hookm_mpi_finalize_top = finalize_begins};
 static bool hooked;
 
 void fsbml_closing_init(void)

@@ -27,8 +27,8 @@
 #    define FSBML_OMPI_4 1
 #    include "ompi/mca/rte/rte.h"
 #    include "opal/mca/pmix/pmix.h"
-/* Data that exists in 4.x only. Weak, so that another Open MPI can load a component that was built for 4.1 far enough for
- * it to say that it refuses (functions bind when they are called). */
+/* Data that exists in 4.x only. Weak, so that another Open MPI can load a component that was built for 4.1
+ * far enough for it to say that it refuses (functions bind when they are called). */
 #    pragma weak opal_pmix
 #    pragma weak orte_process_info
 #    pragma weak opal_value_t_class
@@ -47,8 +47,8 @@
 #    define FSBML_BML_VERSION MCA_BML_BASE_VERSION_2_1_0
 #endif
 
-/* Whether tcp gives each module that asks for a peer the next pair of interfaces in their order, whatever interface the
- * module is made for. 5.0 goes by the module's interface. */
+/* Whether tcp gives each module that asks for a peer the next pair of interfaces in their order, whatever
+ * interface the module is made for. 5.0 goes by the module's interface. */
 #ifdef FSBML_OMPI_4
 #    define FSBML_TCP_PAIRS_IN_TURN 1
 #else
@@ -62,21 +62,25 @@
 #    define FSBML_TCP_SAYS_GOODBYE 1
 #endif
 
-/* Parameters of a receive callback: 4.1 names the tag and the data beside the descriptor, 5.0 inside of it. */
+/* Parameters of a receive callback: 4.1 names the tag and the data beside the descriptor, 5.0 inside of
+ * it. */
 #ifdef FSBML_OMPI_4
-#    define FSBML_RECV_PARAMS(btl, des)                                                                                \
-        struct mca_btl_base_module_t *btl, mca_btl_base_tag_t recv_tag, mca_btl_base_descriptor_t *des, void *recv_data
+#    define FSBML_RECV_PARAMS(btl, des)                                                                 \
+        struct mca_btl_base_module_t *btl, mca_btl_base_tag_t recv_tag, mca_btl_base_descriptor_t *des, \
+            void *recv_data
 #    define FSBML_RECV_DATA(des) (recv_data)
 #else
-#    define FSBML_RECV_PARAMS(btl, des) struct mca_btl_base_module_t *btl, const mca_btl_base_receive_descriptor_t *des
+#    define FSBML_RECV_PARAMS(btl, des) \
+        struct mca_btl_base_module_t *btl, const mca_btl_base_receive_descriptor_t *des
 #    define FSBML_RECV_DATA(des) ((des)->cbdata)
 #endif
 
 /* GPU flags that a set has only if all of its rails have them. */
 #ifdef FSBML_OMPI_4
-#    define FSBML_BTL_FLAGS_COPY_ASYNC (MCA_BTL_FLAGS_CUDA_COPY_ASYNC_SEND | MCA_BTL_FLAGS_CUDA_COPY_ASYNC_RECV)
+#    define FSBML_BTL_FLAGS_COPY_ASYNC \
+        (MCA_BTL_FLAGS_CUDA_COPY_ASYNC_SEND | MCA_BTL_FLAGS_CUDA_COPY_ASYNC_RECV)
 #else
-#    define FSBML_BTL_FLAGS_COPY_ASYNC                                                                                 \
+#    define FSBML_BTL_FLAGS_COPY_ASYNC \
         (MCA_BTL_FLAGS_ACCELERATOR_COPY_ASYNC_SEND | MCA_BTL_FLAGS_ACCELERATOR_COPY_ASYNC_RECV)
 #endif
 
@@ -99,7 +103,8 @@
 #    define FSBML_GPU_RDMA_LIMIT btl_accelerator_rdma_limit
 #endif
 
-/* Set where a put that is complete has also landed. 4.1 has no flag for it: there it may still be on its way. */
+/* Set where a put that is complete has also landed. 4.1 has no flag for it: there it may still be on its
+ * way. */
 #ifdef MCA_BTL_FLAGS_RDMA_REMOTE_COMPLETION
 #    define FSBML_BTL_FLAGS_REMOTE_COMPLETION MCA_BTL_FLAGS_RDMA_REMOTE_COMPLETION
 #else
@@ -181,9 +186,10 @@ static inline void fsbml_remove_at_end(char *path)
 #endif
 }
 
-/* hwloc, for who asks for it before this header: by Open MPI's own header, since in 4.1 that knows under which names its
- * own hwloc has the functions. Nothing is linked for it: they come with Open MPI's library, or there are none (see
- * fsbml_hwloc_is_there), as where the headers are of another hwloc than the one inside of Open MPI. */
+/* hwloc, for who asks for it before this header: by Open MPI's own header, since in 4.1 that knows under
+ * which names its own hwloc has the functions. Nothing is linked for it: they come with Open MPI's library,
+ * or there are none (see fsbml_hwloc_is_there), as where the headers are of another hwloc than the one inside
+ * of Open MPI. */
 #if defined(FSBML_WANT_HWLOC) && !defined(FSBML_NO_HWLOC)
 #    include "opal/mca/hwloc/base/base.h"
 #    include "opal/mca/hwloc/hwloc-internal.h"
@@ -217,7 +223,8 @@ static inline int fsbml_hwloc_want_devices(hwloc_topology_t topology)
 #    endif
 }
 
-/* Of a device of the operating system: whether it is an interface for verbs ("mlx5_0"), or one of the network ("eth1"). */
+/* Of a device of the operating system: whether it is an interface for verbs ("mlx5_0"), or one of the network
+ * ("eth1"). */
 static inline bool fsbml_hwloc_is_verbs(hwloc_obj_t device)
 {
 #    if HWLOC_API_VERSION >= 0x00030000
@@ -232,14 +239,17 @@ static inline bool fsbml_hwloc_is_verbs(hwloc_obj_t device)
 int fsbml_kvs_put(const char *key, const void *data, size_t len);
 /** Makes what was put visible to others after the modex. */
 int fsbml_kvs_commit(void);
-/** Ranks of this job on this node, "0,1,5", sorted; NULL if the run-time does not say. The caller frees it. */
+/** Ranks of this job on this node, "0,1,5", sorted; NULL if the run-time does not say. The caller frees
+ * it. */
 char *fsbml_kvs_local_ranks(void);
 typedef enum fsbml_kvs_mode_t {
-    FSBML_KVS_HERE,     /* what this process or its node has already */
-    FSBML_KVS_WAIT,     /* asks the peer's node, and waits for the value to come up there */
-    FSBML_KVS_REFRESH,  /* like wait, and drops what this process remembers of the peer: all of its values are new then */
+    FSBML_KVS_HERE,    /* what this process or its node has already */
+    FSBML_KVS_WAIT,    /* asks the peer's node, and waits for the value to come up there */
+    FSBML_KVS_REFRESH, /* like wait, and drops what this process remembers of the peer: all of its values are
+                          new then */
 } fsbml_kvs_mode_t;
 /** Fetches a peer's value; the caller frees *data. */
-int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mode_t mode, void **data, size_t *len);
+int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mode_t mode, void **data,
+                  size_t *len);
 
 #endif /* MCA_BML_FSBML_COMPAT_H */

@@ -22,23 +22,22 @@ static int component_close(void);
 static mca_bml_base_module_t *component_init(int *priority, bool progress_threads, bool mpi_threads);
 
 mca_bml_base_component_t mca_bml_fsbml_component = {
-    .bml_version = {
-        FSBML_BML_VERSION,
-        .mca_component_name = "fsbml",
-        MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION),
-        .mca_open_component = component_open,
-        .mca_close_component = component_close,
-        .mca_register_component_params = component_register,
-    },
-    .bml_data = {
-        MCA_BASE_METADATA_PARAM_CHECKPOINT
-    },
+    .bml_version =
+        {
+            FSBML_BML_VERSION,
+            .mca_component_name = "fsbml",
+            MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION),
+            .mca_open_component = component_open,
+            .mca_close_component = component_close,
+            .mca_register_component_params = component_register,
+        },
+    .bml_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
     .bml_init = component_init,
 };
 
-/* What MPI gets in place of a module when FSBML was asked for and cannot run, and has said why: every call fails, and so
- * MPI_Init does. Without any module at all, ob1 of 4.1 would call a null pointer. The room behind it is for an Open MPI
- * whose module is larger than that of the headers. */
+/* What MPI gets in place of a module when FSBML was asked for and cannot run, and has said why: every call
+ * fails, and so MPI_Init does. Without any module at all, ob1 of 4.1 would call a null pointer. The room
+ * behind it is for an Open MPI whose module is larger than that of the headers. */
 static int refuse_proc(struct ompi_proc_t *proc)
 {
     (void) proc;
@@ -92,8 +91,8 @@ static union {
                  .bml_finalize = nothing_to_finalize,
              }};
 
-/* FSBML uses Open MPI's internal structures, which may change with every release: run only with the very version that
- * it was compiled for. MPI_Get_library_version may be called at any time. */
+/* FSBML uses Open MPI's internal structures, which may change with every release: run only with the very
+ * version that it was compiled for. MPI_Get_library_version may be called at any time. */
 static bool version_fits(void)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -101,13 +100,14 @@ static bool version_fits(void)
 
     MPI_Get_library_version(text, &length);
     const char *v = strstr(text, "Open MPI v");
-    if (NULL == v || 3 != sscanf(v, "Open MPI v%d.%d.%d", &major, &minor, &release) || OMPI_MAJOR_VERSION != major
-        || OMPI_MINOR_VERSION != minor || OMPI_RELEASE_VERSION != release) {
+    if (NULL == v || 3 != sscanf(v, "Open MPI v%d.%d.%d", &major, &minor, &release)
+        || OMPI_MAJOR_VERSION != major || OMPI_MINOR_VERSION != minor || OMPI_RELEASE_VERSION != release) {
         text[strcspn(text, ",")] = '\0';
-        opal_output(0,
-                    "fsbml: this component was built for Open MPI %d.%d.%d and refuses to run with %s; build and install "
-                    "it again for this Open MPI (./fsbml build && ./fsbml install).",
-                    OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, text);
+        opal_output(
+            0,
+            "fsbml: this component was built for Open MPI %d.%d.%d and refuses to run with %s; build and install "
+            "it again for this Open MPI (./fsbml build && ./fsbml install).",
+            OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, text);
         return false;
     }
     return true;
@@ -145,7 +145,8 @@ static void find_help(void)
         opal_show_help_add_dir(dir);
     }
     if (was_asked_for()) {
-        /* MPI can start again in this process (sessions), and must find FSBML's count of its lives: stay loaded. */
+        /* MPI can start again in this process (sessions), and must find FSBML's count of its lives: stay
+         * loaded. */
         (void) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     }
 }
@@ -172,7 +173,8 @@ static int component_close(void)
 static bool is_beside_another(void)
 {
     mca_base_component_list_item_t *item;
-    OPAL_LIST_FOREACH(item, &ompi_bml_base_framework.framework_components, mca_base_component_list_item_t) {
+    OPAL_LIST_FOREACH(item, &ompi_bml_base_framework.framework_components, mca_base_component_list_item_t)
+    {
         if (item->cli_component != &mca_bml_fsbml_component.bml_version) {
             opal_show_help(FSBML_HELP, "beside another", true, ompi_bml_base_framework.framework_selection,
                            item->cli_component->mca_component_name, item->cli_component->mca_component_name);
@@ -196,7 +198,8 @@ static mca_bml_base_module_t *component_init(int *priority, bool progress_thread
         return &refusal.module;
     }
     fsbml_module_construct();
-    /* From here on peers may ask: those that are ahead of this process, and also where it has one rail only. */
+    /* From here on peers may ask: those that are ahead of this process, and also where it has one rail
+     * only. */
     if (OMPI_SUCCESS != fsbml_rails_setup() || OMPI_SUCCESS != fsbml_proof_init()
         || OMPI_SUCCESS != fsbml_hello_publish()) {
         fsbml_rails_teardown();

@@ -3,9 +3,10 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Why a path does not work. One end alone cannot tell a cable that is out from a network that loses what comes back, so the
- * other end is asked, on another path that is live, what it sees: LOOK has this end's view, its answer SEEN the other's. The
- * core finds the cause from both (core/diagnosis.hpp). Nothing of this happens while all paths work, and nothing waits. */
+/* Why a path does not work. One end alone cannot tell a cable that is out from a network that loses what
+ * comes back, so the other end is asked, on another path that is live, what it sees: LOOK has this end's
+ * view, its answer SEEN the other's. The core finds the cause from both (core/diagnosis.hpp). Nothing of this
+ * happens while all paths work, and nothing waits. */
 
 #include <stdio.h>
 
@@ -14,7 +15,8 @@
 #include "opal/util/show_help.h"
 
 /* This end's view, with what only FSBML knows of the path. */
-static void look(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const char *other, fsbml_end_t *end)
+static void look(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const char *other,
+                 fsbml_end_t *end)
 {
     fsbml_end_look(path->rail, other, end);
     const uint32_t astray = atomic_load(&path->astray);
@@ -28,19 +30,23 @@ static void look(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const
         snprintf(end->name, sizeof(end->name), "itself");
         return;
     }
-    const ompi_process_name_t who = {.jobid = ep->proc->super.proc_name.jobid, .vpid = astray - FSBML_ASTRAY_RANK};
+    const ompi_process_name_t who = {.jobid = ep->proc->super.proc_name.jobid,
+                                     .vpid = astray - FSBML_ASTRAY_RANK};
     fsbml_hello_node(&who, end->name);
     if ('\0' == end->name[0]) {
         snprintf(end->name, sizeof(end->name), "another process");
     }
 }
 
-/* What the peer's hello says of the rail at its end: it does not have it, but such another one. False: it has it. */
-static bool is_missing_there(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, fsbml_end_t *there)
+/* What the peer's hello says of the rail at its end: it does not have it, but such another one. False: it has
+ * it. */
+static bool is_missing_there(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path,
+                             fsbml_end_t *there)
 {
     fsbml_hello_t *hello = calloc(1, sizeof(*hello));
     const char *key = mca_bml_fsbml.rail[path->rail].key;
-    bool has = NULL == hello || 0 != fsbml_hello_fetch(&ep->proc->super.proc_name, hello) || 0 != strncmp(key, "tcp:", 4);
+    bool has = NULL == hello || 0 != fsbml_hello_fetch(&ep->proc->super.proc_name, hello)
+               || 0 != strncmp(key, "tcp:", 4);
     memset(there, 0, sizeof(*there));
     for (uint32_t r = 0; !has && r < hello->n_rails; ++r) {
         const char *its = hello->rail[r].key;
@@ -81,15 +87,17 @@ static void judge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, cons
     free(elsewhere);
 }
 
-static void send_end(const mca_bml_base_btl_t *entry, uint8_t type, uint8_t flags, uint32_t digest, const fsbml_end_t *end)
+static void send_end(const mca_bml_base_btl_t *entry, uint8_t type, uint8_t flags, uint32_t digest,
+                     const fsbml_end_t *end)
 {
     const size_t most = fsbml_end_packed_max();
     void *record = malloc(most);
     const long len = NULL != record ? fsbml_end_pack(end, record, most) : -1;
-    const fsbml_packet_t packet
-        = {.type = type, .flags = flags, .from = *OMPI_PROC_MY_NAME, .count = digest, .bytes = (uint32_t) len};
+    const fsbml_packet_t packet = {
+        .type = type, .flags = flags, .from = *OMPI_PROC_MY_NAME, .count = digest, .bytes = (uint32_t) len};
     if (len > 0) {
-        (void) fsbml_packet_send(entry, &packet, record, (size_t) len, 0); /* not sent: this end decides by itself */
+        (void) fsbml_packet_send(entry, &packet, record, (size_t) len,
+                                 0); /* not sent: this end decides by itself */
     }
     free(record);
 }
@@ -105,7 +113,8 @@ static mca_bml_fsbml_path_t *path_by_digest(mca_bml_fsbml_endpoint_t *ep, uint32
     return NULL;
 }
 
-void fsbml_diagnose_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len)
+void fsbml_diagnose_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload,
+                           size_t len)
 {
     ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(packet->from);
     mca_bml_base_endpoint_t *bml_ep = NULL != proc ? mca_bml_base_get_endpoint(proc) : NULL;
@@ -125,8 +134,10 @@ void fsbml_diagnose_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pac
     if (NULL != entry) {
         send_end(entry, FSBML_PACKET_SEEN, 0, packet->count, &mine);
     }
-    /* The peer has measured on it, and got no answer: without a table that says so, this end would go on with it. */
-    if (0 != (packet->flags & FSBML_PACKET_GIVEN_UP) && 0 != (atomic_load(&ep->live) & ~fsbml_bit(path->rail))) {
+    /* The peer has measured on it, and got no answer: without a table that says so, this end would go on with
+     * it. */
+    if (0 != (packet->flags & FSBML_PACKET_GIVEN_UP)
+        && 0 != (atomic_load(&ep->live) & ~fsbml_bit(path->rail))) {
         fsbml_endpoint_remove_path(ep, path->rail);
     }
 }
@@ -155,7 +166,8 @@ bool fsbml_diagnose_is_mine(const fsbml_packet_t *packet)
 void fsbml_diagnose_begin(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
     const uint32_t live = atomic_load(&ep->live) & ~fsbml_bit(path->rail);
-    const bool given_up = 0 == (atomic_load(&ep->possible) & fsbml_bit(path->rail)) && !fsbml_path_closed(path);
+    const bool given_up =
+        0 == (atomic_load(&ep->possible) & fsbml_bit(path->rail)) && !fsbml_path_closed(path);
     fsbml_end_t *end = malloc(sizeof(*end));
     if (path->looked || NULL == end) {
         /* asked already */
@@ -178,7 +190,8 @@ void fsbml_diagnose_end(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path
     }
 }
 
-uint32_t fsbml_diagnose_now(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, char why[FSBML_REASON_MAX])
+uint32_t fsbml_diagnose_now(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
+                            char why[FSBML_REASON_MAX])
 {
     const uint64_t limit = fsbml_now_ns() + mca_bml_fsbml_params.probe_timeout_ns;
     opal_mutex_lock(&ep->lock);
@@ -198,13 +211,14 @@ uint32_t fsbml_diagnose_now(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
     return kind;
 }
 
-void fsbml_diagnose_speeds(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail, size_t n,
-                           const double before[])
+void fsbml_diagnose_speeds(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail,
+                           size_t n, const double before[])
 {
     for (size_t i = 0; i < n; ++i) {
         const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
         mca_bml_fsbml_path_t *path = fsbml_path(ep, rail[i]);
-        const fsbml_fit_t alone = fsbml_fit_alone(&table->rail[i].fit); /* what others take from it is no fault of its own */
+        const fsbml_fit_t alone =
+            fsbml_fit_alone(&table->rail[i].fit); /* what others take from it is no fault of its own */
         const double G = alone.valid ? alone.params.G_ns_per_byte : 0;
         char why[FSBML_REASON_MAX] = "";
         fsbml_end_t here, there = {.seen = FSBML_END_HAS | FSBML_END_HARDWARE};

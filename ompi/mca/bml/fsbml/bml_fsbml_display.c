@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What a job says of its rails when it starts, once: the table alone (bml_fsbml_verbose 1), or all that a person wants to know
- * of its networks (bml_fsbml_display), in the manner of Open MPI's own display of what connects its hosts. */
+/* What a job says of its rails when it starts, once: the table alone (bml_fsbml_verbose 1), or all that a
+ * person wants to know of its networks (bml_fsbml_display), in the manner of Open MPI's own display of what
+ * connects its hosts. */
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -75,12 +76,14 @@ static void print_lines(char *text)
 /* `about` of the table's rails; NULL: the table alone. */
 static void print_table(const fsbml_table_t *table, const fsbml_rail_about_t *about)
 {
-    const int len = NULL != about ? fsbml_table_display(table, about, NULL, 0) : fsbml_table_text(table, NULL, 0);
+    const int len =
+        NULL != about ? fsbml_table_display(table, about, NULL, 0) : fsbml_table_text(table, NULL, 0);
     const size_t size = len > 0 ? (size_t) len + 1 : 1;
     char *text = malloc(size);
     if (NULL != text) {
         text[0] = '\0';
-        (void) (NULL != about ? fsbml_table_display(table, about, text, size) : fsbml_table_text(table, text, size));
+        (void) (NULL != about ? fsbml_table_display(table, about, text, size)
+                              : fsbml_table_text(table, text, size));
         print_lines(text);
     }
     free(text);
@@ -92,14 +95,15 @@ static void print_hosts(void)
     const bool all = !more || seen.n_hosts == HOSTS_NAMED + 1;
     const uint32_t ranks = fsbml_job_size();
     opal_output(0, "fsbml: %u rank%s on %u host%s: %s%s%s", ranks, 1 == ranks ? "" : "s", seen.n_hosts,
-                1 == seen.n_hosts ? "" : "s", seen.hosts,
-                all ? more ? ", " : "" : ", ..., ", more ? seen.last : "");
+                1 == seen.n_hosts ? "" : "s", seen.hosts, all ? more ? ", " : "" : ", ..., ",
+                more ? seen.last : "");
     if (seen.n_mute > 0) {
         opal_output(0, "fsbml: of %u ranks nothing is known: they do not run FSBML", seen.n_mute);
     }
 }
 
-/* Interfaces that have an address, and that nobody said anything about; only where all rails are interfaces. */
+/* Interfaces that have an address, and that nobody said anything about; only where all rails are
+ * interfaces. */
 static void print_others(void)
 {
     const mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
@@ -126,8 +130,12 @@ static void print_others(void)
         }
         char address[INET_ADDRSTRLEN] = "";
         const size_t used = strlen(text);
-        if (!told && NULL != inet_ntop(AF_INET, &((struct sockaddr_in *) a->ifa_addr)->sin_addr, address, sizeof(address))) {
-            snprintf(text + used, sizeof(text) - used, "%s%s (%s)", used > 0 ? ", " : "", a->ifa_name, address);
+        if (!told
+            && NULL
+                   != inet_ntop(AF_INET, &((struct sockaddr_in *) a->ifa_addr)->sin_addr, address,
+                                sizeof(address))) {
+            snprintf(text + used, sizeof(text) - used, "%s%s (%s)", used > 0 ? ", " : "", a->ifa_name,
+                     address);
         }
     }
     if ('\0' != text[0]) {
@@ -191,7 +199,10 @@ static bool has_shared_memory(void)
 {
     bool has = false;
     for (size_t i = 0; i < mca_bml_fsbml.n_btls; ++i) {
-        has = has || 0 == strcmp(FSBML_SM_BTL, mca_bml_fsbml.btls[i]->btl_component->btl_version.mca_component_name);
+        has = has
+              || 0
+                     == strcmp(FSBML_SM_BTL,
+                               mca_bml_fsbml.btls[i]->btl_component->btl_version.mca_component_name);
     }
     return has;
 }
@@ -228,8 +239,8 @@ static void print_all(const fsbml_pair_t *pair)
     fsbml_rails_place();
     complete(t, about, pair);
     print_hosts();
-    opal_output(0, "fsbml: policy %s; rails as %s has them%s", fsbml_policy_name(mca_bml_fsbml_params.policy), fsbml_node_name(),
-                has_shared_memory() ? "; within a host: " FSBML_SM_BTL : "");
+    opal_output(0, "fsbml: policy %s; rails as %s has them%s", fsbml_policy_name(mca_bml_fsbml_params.policy),
+                fsbml_node_name(), has_shared_memory() ? "; within a host: " FSBML_SM_BTL : "");
     print_table(t, about);
     if (!measured && m->n_rails > 0 && seen.n_hosts > 1) {
         opal_output(0, "fsbml: without parameters, each peer has one rail: the first that answers");

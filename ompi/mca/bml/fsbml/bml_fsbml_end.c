@@ -3,9 +3,10 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What this end of a path sees of it, where the system tells: the interface, who answers to the other's address, and how the
- * connections between the two addresses are. Read only once something is wrong. Linux has it in files; elsewhere, and for
- * networks that are no interfaces, there is nothing to see, and a fault is told without its cause. */
+/* What this end of a path sees of it, where the system tells: the interface, who answers to the other's
+ * address, and how the connections between the two addresses are. Read only once something is wrong. Linux
+ * has it in files; elsewhere, and for networks that are no interfaces, there is nothing to see, and a fault
+ * is told without its cause. */
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -82,7 +83,8 @@ void fsbml_end_begin(void)
 size_t fsbml_end_frame(uint32_t rail)
 {
     const mca_btl_base_module_t *btl = mca_bml_fsbml.rail[rail].btl;
-    const size_t most = btl->btl_eager_limit < btl->btl_max_send_size ? btl->btl_eager_limit : btl->btl_max_send_size;
+    const size_t most =
+        btl->btl_eager_limit < btl->btl_max_send_size ? btl->btl_eager_limit : btl->btl_max_send_size;
     return mtu_of[rail] < most ? mtu_of[rail] : most;
 }
 
@@ -107,8 +109,8 @@ static void look_at_neighbour(const char *interface, const char *other, fsbml_en
     char line[256], address[64], device[64], on[64];
     unsigned flags;
     while (NULL != f && NULL != fgets(line, sizeof(line), f)) {
-        if (4 == sscanf(line, "%63s %*x %x %63s %*s %63s", address, &flags, device, on) && 0 == strcmp(address, other)
-            && 0 == strcmp(on, interface)) {
+        if (4 == sscanf(line, "%63s %*x %x %63s %*s %63s", address, &flags, device, on)
+            && 0 == strcmp(address, other) && 0 == strcmp(on, interface)) {
             end->seen |= 0 != (flags & 2) && device_of(device, end->neighbour) ? FSBML_END_RESOLVED
                                                                                : FSBML_END_UNRESOLVED;
         }
@@ -130,8 +132,9 @@ static void look_at_connections(const char *other, fsbml_end_t *end)
     uint32_t local, remote;
     unsigned state, unsent, again;
     while (NULL != f && NULL != fgets(line, sizeof(line), f)) {
-        if (5 != sscanf(line, " %*d: %8" SCNx32 ":%*x %8" SCNx32 ":%*x %x %x:%*x %*x:%*x %x", &local, &remote, &state,
-                        &unsent, &again)
+        if (5
+                != sscanf(line, " %*d: %8" SCNx32 ":%*x %8" SCNx32 ":%*x %x %x:%*x %*x:%*x %x", &local,
+                          &remote, &state, &unsent, &again)
             || local != mine.s_addr || remote != its.s_addr) {
             continue;
         }

@@ -3,13 +3,14 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Peers: from the real BTLs' entries to the lists that the PML works with, and to FSBML's endpoint behind them. */
+/* Peers: from the real BTLs' entries to the lists that the PML works with, and to FSBML's endpoint behind
+ * them. */
 
 #include "bml_fsbml_hooks.h"
 #include "opal/mca/base/mca_base_var.h"
 
-/* ob1 takes RDMA entries that are not in the eager list only if told to; with the pseudo BTL in the eager list those are
- * the real BTLs'. Told to use all, it would meet them, so then it gets none. */
+/* ob1 takes RDMA entries that are not in the eager list only if told to; with the pseudo BTL in the eager
+ * list those are the real BTLs'. Told to use all, it would meet them, so then it gets none. */
 static bool pml_uses_all_rdma(void)
 {
     static const bool *value;
@@ -82,8 +83,8 @@ static int build_pseudo(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_
                         const mca_bml_base_btl_t *send, size_t n)
 {
     size_t capacity = (size_t) __builtin_popcount(group->rails);
-    mca_bml_fsbml_endpoint_t *ep
-        = fsbml_hooks_place(bml_ep, sizeof(*ep) + capacity * sizeof(mca_bml_fsbml_path_t));
+    mca_bml_fsbml_endpoint_t *ep =
+        fsbml_hooks_place(bml_ep, sizeof(*ep) + capacity * sizeof(mca_bml_fsbml_path_t));
     if (NULL == ep) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
@@ -115,7 +116,8 @@ static int build_pseudo(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_
     return OMPI_SUCCESS;
 }
 
-int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, const mca_bml_base_btl_t *entry, size_t n)
+int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, const mca_bml_base_btl_t *entry,
+                         size_t n)
 {
     mca_bml_base_btl_t send[n > 0 ? n : 1];
     size_t n_send = 0;
@@ -133,7 +135,8 @@ int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, con
     qsort(send, n_send, sizeof(send[0]), by_bandwidth);
     rc = rail >= 0 ? build_pseudo(proc, bml_ep, mca_bml_fsbml.rail[rail].group, send, n_send)
                    : build_plain(bml_ep, send, n_send);
-    if (OMPI_SUCCESS != rc || OMPI_SUCCESS != (rc = mca_bml_base_btl_array_reserve(&bml_ep->btl_rdma, n + 1))) {
+    if (OMPI_SUCCESS != rc
+        || OMPI_SUCCESS != (rc = mca_bml_base_btl_array_reserve(&bml_ep->btl_rdma, n + 1))) {
         return rc;
     }
     const bool for_pml = rail >= 0 && 0 != mca_bml_fsbml.rail[rail].group->rdma_rails;
@@ -154,7 +157,8 @@ int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, con
         }
     }
     qsort(rdma, n_rdma, sizeof(rdma[0]), by_bandwidth);
-    /* ob1 looks at as many entries as it would use, from a changing place on, and counts them in another pass. */
+    /* ob1 looks at as many entries as it would use, from a changing place on, and counts them in another
+     * pass. */
     if (for_pml && n_rdma > 3) {
         n_rdma = 3;
     }
@@ -174,7 +178,8 @@ int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, con
 
 mca_bml_fsbml_endpoint_t *fsbml_endpoint_of(mca_bml_base_endpoint_t *bml_ep)
 {
-    const mca_bml_base_btl_t *e = NULL != bml_ep ? mca_bml_base_btl_array_get_index(&bml_ep->btl_send, 0) : NULL;
+    const mca_bml_base_btl_t *e =
+        NULL != bml_ep ? mca_bml_base_btl_array_get_index(&bml_ep->btl_send, 0) : NULL;
     for (uint32_t g = 0; NULL != e && g < mca_bml_fsbml.n_groups; ++g) {
         if (e->btl == &mca_bml_fsbml.group[g]->pseudo) {
             return (mca_bml_fsbml_endpoint_t *) e->btl_endpoint;
@@ -188,7 +193,8 @@ mca_bml_fsbml_endpoint_t *fsbml_endpoint_of_proc(ompi_proc_t *proc)
     return fsbml_endpoint_of((mca_bml_base_endpoint_t *) proc->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML]);
 }
 
-const mca_bml_base_btl_t *fsbml_endpoint_entry(mca_bml_base_endpoint_t *bml_ep, const mca_btl_base_module_t *btl)
+const mca_bml_base_btl_t *fsbml_endpoint_entry(mca_bml_base_endpoint_t *bml_ep,
+                                               const mca_btl_base_module_t *btl)
 {
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
     if (NULL != ep) {

@@ -5,18 +5,19 @@
  */
 /* Peers that are farther on some of their rails than the table says, which one pair of nodes has measured.
  *
- * The first message to a peer that has a choice of rails starts a few timed questions: those of bml_fsbml_proof.c with a
- * flag, one on its way at a time, sent from its progress function. Which, and what their times mean, core/distance says.
- * Until then, and mostly for ever, decisions are as measured. */
+ * The first message to a peer that has a choice of rails starts a few timed questions: those of
+ * bml_fsbml_proof.c with a flag, one on its way at a time, sent from its progress function. Which, and what
+ * their times mean, core/distance says. Until then, and mostly for ever, decisions are as measured. */
 
 #include "bml_fsbml_hooks.h"
 
-enum { TRIES = 4 };              /* a rail and round */
-enum { MOST_PEERS = 64 };        /* that are asked at a time; others are when there is a message for them again */
-static _Atomic uint32_t asking;  /* so many */
+enum { TRIES = 4 };       /* a rail and round */
+enum { MOST_PEERS = 64 }; /* that are asked at a time; others are when there is a message for them again */
+static _Atomic uint32_t asking; /* so many */
 
 /* Numbers of questions are never used again, also by another life of MPI, and are none of a proof. */
-static const uint32_t timed = UINT32_C(1) << 31, turns = (UINT32_C(1) << 30) - 1; /* the bit between: bml_fsbml_observe.c's */
+static const uint32_t timed = UINT32_C(1) << 31,
+                      turns = (UINT32_C(1) << 30) - 1; /* the bit between: bml_fsbml_observe.c's */
 static _Atomic uint32_t turn;
 
 const fsbml_far_t fsbml_far_unknown;
@@ -48,7 +49,8 @@ static void begin(mca_bml_fsbml_endpoint_t *ep)
     const uint32_t live = atomic_load(&ep->live);
     fsbml_distance_rail_t rail[FSBML_MAX_RAILS];
     uint32_t measured = 0;
-    if (live != atomic_load(&ep->possible) || atomic_load(&asking) >= MOST_PEERS || !fsbml_closing_is_far_off()) {
+    if (live != atomic_load(&ep->possible) || atomic_load(&asking) >= MOST_PEERS
+        || !fsbml_closing_is_far_off()) {
         return;
     }
     for (uint32_t left = live; 0 != left; left &= left - 1) {
@@ -95,8 +97,9 @@ static void conclude(mca_bml_fsbml_endpoint_t *ep, fsbml_distance_t *distance)
     }
     for (uint32_t left = farther; 0 != left; left &= left - 1) {
         const int i = __builtin_ctz(left);
-        FSBML_VERBOSE(FSBML_V_PEER, "rail %s to %s is %.0f us farther than measured", mca_bml_fsbml.rail[i].name,
-                      OMPI_NAME_PRINT(&ep->proc->super.proc_name), extra[i] / 1e3);
+        FSBML_VERBOSE(FSBML_V_PEER, "rail %s to %s is %.0f us farther than measured",
+                      mca_bml_fsbml.rail[i].name, OMPI_NAME_PRINT(&ep->proc->super.proc_name),
+                      extra[i] / 1e3);
     }
     fsbml_far_set(far, extra);
     atomic_store(&ep->far, far); /* for good */
@@ -127,9 +130,10 @@ void fsbml_far_look(mca_bml_fsbml_endpoint_t *ep)
     if (NULL != over) {
         conclude(ep, over);
     } else if (1 == rc) {
-        const fsbml_packet_t question
-            = {.type = FSBML_PACKET_ASK, .flags = FSBML_PACKET_TIMED, .from = *OMPI_PROC_MY_NAME, .seq = seq};
-        (void) fsbml_packet_send(&fsbml_path(ep, rail)->super, &question, NULL, 0, 0); /* not sent: not answered */
+        const fsbml_packet_t question = {
+            .type = FSBML_PACKET_ASK, .flags = FSBML_PACKET_TIMED, .from = *OMPI_PROC_MY_NAME, .seq = seq};
+        (void) fsbml_packet_send(&fsbml_path(ep, rail)->super, &question, NULL, 0,
+                                 0); /* not sent: not answered */
     }
 }
 
@@ -145,7 +149,8 @@ void fsbml_far_answered(const fsbml_packet_t *packet)
     }
 }
 
-uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl, const fsbml_packet_t *question)
+uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl,
+                           const fsbml_packet_t *question)
 {
     const uint32_t tolerated = question->delay_ns;
     const uint64_t now = fsbml_now_ns();
@@ -155,7 +160,8 @@ uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_modu
             busy = fsbml_sched_backlog(mca_bml_fsbml.sched, ep->path[i].rail, now);
         }
     }
-    /* How far a peer is can be told from late answers, too (core/turns): only its rail's backlog is no matter of chance. */
+    /* How far a peer is can be told from late answers, too (core/turns): only its rail's backlog is no matter
+     * of chance. */
     const uint64_t away = 0 != (question->flags & FSBML_PACKET_AT_ONCE) ? fsbml_away_ns(now, tolerated) : 0;
     const uint64_t late = away + (busy > tolerated ? busy : 0);
     return late < UINT32_MAX ? (uint32_t) late : UINT32_MAX;

@@ -5,15 +5,16 @@
  */
 /* No goodbye where nobody takes it.
  *
- * tcp of 5.0 says goodbye on every connection that it closes, and tries that again and again while the kernel has no room for
- * it. Where a rail fell silent with its buffer full, that lasts until TCP gives up: a quarter of an hour in MPI_Finalize. So
- * the full connections of closed paths are shut down before: sending fails at once, and tcp closes them as it does any that
- * failed.
+ * tcp of 5.0 says goodbye on every connection that it closes, and tries that again and again while the kernel
+ * has no room for it. Where a rail fell silent with its buffer full, that lasts until TCP gives up: a quarter
+ * of an hour in MPI_Finalize. So the full connections of closed paths are shut down before: sending fails at
+ * once, and tcp closes them as it does any that failed.
  *
- * Which sockets are its own tcp keeps to itself. But it publishes where each process listens, and nobody else accepts or
- * connects there: a connection is tcp's if one of its ends is such an address and port, and the other one such an address. In
- * doubt it is left alone. Other ways are worse: a time-out of the kernel (TCP_USER_TIMEOUT) counts from the next of its own
- * attempts on, which may be minutes away; a larger buffer (SO_SNDBUF) is limited by the system. */
+ * Which sockets are its own tcp keeps to itself. But it publishes where each process listens, and nobody else
+ * accepts or connects there: a connection is tcp's if one of its ends is such an address and port, and the
+ * other one such an address. In doubt it is left alone. Other ways are worse: a time-out of the kernel
+ * (TCP_USER_TIMEOUT) counts from the next of its own attempts on, which may be minutes away; a larger buffer
+ * (SO_SNDBUF) is limited by the system. */
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -25,17 +26,18 @@
 #include "bml_fsbml.h"
 #include "opal/mca/base/base.h"
 
-/* What tcp publishes of each of its interfaces (struct mca_btl_tcp_modex_addr_t); its header is not installed. */
+/* What tcp publishes of each of its interfaces (struct mca_btl_tcp_modex_addr_t); its header is not
+ * installed. */
 typedef struct published_t {
-    uint8_t address[16];          /* IPv4: the first 4 */
+    uint8_t address[16]; /* IPv4: the first 4 */
     uint32_t interface, mask, bandwidth;
-    uint16_t port;                /* in the network's order, as it is bound */
+    uint16_t port; /* in the network's order, as it is bound */
     uint8_t is_ipv6, padding;
 } published_t;
 _Static_assert(32 == sizeof(published_t), "as tcp has it");
 
 typedef struct listed_t {
-    published_t *at;              /* NULL: it is not known */
+    published_t *at; /* NULL: it is not known */
     size_t n;
 } listed_t;
 
@@ -130,7 +132,8 @@ static uint32_t rails_at(const end_t *end, const mca_btl_base_component_t **tcp)
         const bool is_ipv6 = NULL != strchr(rail->about.address, ':');
         struct in6_addr address;
         end_t e;
-        if (is_tcp(rail->btl) && 1 == inet_pton(is_ipv6 ? AF_INET6 : AF_INET, rail->about.address, &address)) {
+        if (is_tcp(rail->btl)
+            && 1 == inet_pton(is_ipv6 ? AF_INET6 : AF_INET, rail->about.address, &address)) {
             set_end(&e, is_ipv6, &address, 0);
             if (same_address(&e, end)) {
                 rails |= fsbml_bit(r);

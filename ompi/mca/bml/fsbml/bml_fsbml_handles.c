@@ -3,21 +3,22 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What one registration is to both sides: a handle of each rail. The peer finds a rail's by its key, since it may number them
- * otherwise, and may have fewer. */
+/* What one registration is to both sides: a handle of each rail. The peer finds a rail's by its key, since it
+ * may number them otherwise, and may have fewer. */
 
 #include <endian.h>
 
 #include "bml_fsbml_handles.h"
 
-/* What the PML copies into its headers: this, then a record for each rail. In little endian, but for the BTLs' own bytes. */
+/* What the PML copies into its headers: this, then a record for each rail. In little endian, but for the
+ * BTLs' own bytes. */
 typedef struct wire_t {
-    uint16_t length;              /* of all records; a peer with fewer rails sends less than this process looks at */
+    uint16_t length; /* of all records; a peer with fewer rails sends less than this process looks at */
     uint16_t reserved;
 } wire_t;
 typedef struct record_t {
-    uint32_t rail;                /* digest of its key */
-    uint32_t size;                /* of the BTL's handle, which follows */
+    uint32_t rail; /* digest of its key */
+    uint32_t size; /* of the BTL's handle, which follows */
 } record_t;
 
 /* A registration: the bytes for the peer first, since the PML takes them from the handle's address. */
@@ -39,7 +40,8 @@ size_t fsbml_handle_share(uint32_t rail)
                : 0;
 }
 
-mca_btl_base_registration_handle_t *fsbml_handle_local(const mca_btl_base_registration_handle_t *handle, uint32_t rail)
+mca_btl_base_registration_handle_t *fsbml_handle_local(const mca_btl_base_registration_handle_t *handle,
+                                                       uint32_t rail)
 {
     return NULL != handle ? ((const handle_t *) handle)->real[rail] : NULL;
 }
@@ -88,14 +90,17 @@ int fsbml_handle_deregister(mca_btl_base_module_t *btl, mca_btl_base_registratio
 }
 
 mca_btl_base_registration_handle_t *fsbml_handle_register(mca_btl_base_module_t *btl,
-                                                          struct mca_btl_base_endpoint_t *endpoint, void *base,
-                                                          size_t size, uint32_t flags)
+                                                          struct mca_btl_base_endpoint_t *endpoint,
+                                                          void *base, size_t size, uint32_t flags)
 {
     mca_bml_fsbml_group_t *group = (mca_bml_fsbml_group_t *) btl;
-    mca_bml_fsbml_endpoint_t *ep
-        = MCA_BTL_ENDPOINT_ANY != endpoint ? (mca_bml_fsbml_endpoint_t *) endpoint : NULL;
+    mca_bml_fsbml_endpoint_t *ep =
+        MCA_BTL_ENDPOINT_ANY != endpoint ? (mca_bml_fsbml_endpoint_t *) endpoint : NULL;
     const uint32_t live = NULL != ep ? atomic_load(&ep->live) : 0;
-    uint32_t rails = group->rdma_rails & (0 != live ? live : NULL != ep ? atomic_load(&ep->possible) : group->rails);
+    uint32_t rails = group->rdma_rails
+                     & (0 != live    ? live
+                        : NULL != ep ? atomic_load(&ep->possible)
+                                     : group->rails);
     if (NULL != ep && ep->speaks_real) {
         rails &= ~(rails - 1); /* it has one path */
     }
@@ -115,8 +120,8 @@ mca_btl_base_registration_handle_t *fsbml_handle_register(mca_btl_base_module_t 
             usable = true;
             continue;
         }
-        h->real[i] = real->btl_register_mem(real, NULL != ep ? fsbml_path(ep, i)->super.btl_endpoint : endpoint, base,
-                                            size, flags);
+        h->real[i] = real->btl_register_mem(
+            real, NULL != ep ? fsbml_path(ep, i)->super.btl_endpoint : endpoint, base, size, flags);
         if (NULL == h->real[i]) {
             continue; /* the other rails may do */
         }

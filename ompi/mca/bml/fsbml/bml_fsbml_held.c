@@ -10,7 +10,7 @@
 OBJ_CLASS_INSTANCE(mca_bml_fsbml_held_t, opal_list_item_t, NULL, NULL);
 
 int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
-                     mca_btl_base_tag_t tag)
+                   mca_btl_base_tag_t tag)
 {
     mca_bml_fsbml_held_t *held = OBJ_NEW(mca_bml_fsbml_held_t);
     if (NULL == held) {
@@ -23,7 +23,8 @@ int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des,
     opal_list_append(&ep->held, &held->super);
     atomic_fetch_add(&ep->n_held, 1);
     opal_mutex_unlock(&ep->lock);
-    /* Sent from the progress function, or by the answer: the PML expects no completion before this call returns. */
+    /* Sent from the progress function, or by the answer: the PML expects no completion before this call
+     * returns. */
     fsbml_proof_watch(ep);
     return OMPI_SUCCESS;
 }
@@ -32,9 +33,9 @@ mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des,
 {
     mca_btl_base_module_t *btl = to->super.btl;
     size_t bytes = fsbml_des_bytes(des), at = 0;
-    mca_btl_base_descriptor_t *copy
-        = btl->btl_alloc(btl, to->super.btl_endpoint, MCA_BTL_NO_ORDER, bytes,
-                         (des->des_flags & ~FSBML_DES_MASK) | fsbml_des_tag(to->module));
+    mca_btl_base_descriptor_t *copy =
+        btl->btl_alloc(btl, to->super.btl_endpoint, MCA_BTL_NO_ORDER, bytes,
+                       (des->des_flags & ~FSBML_DES_MASK) | fsbml_des_tag(to->module));
     if (NULL == copy) {
         return NULL;
     }
@@ -64,7 +65,8 @@ static void fail(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held)
     }
 }
 
-/* An active message's sender keeps its descriptor and sends it again for the next piece: it waits, and a copy goes. */
+/* An active message's sender keeps its descriptor and sends it again for the next piece: it waits, and a copy
+ * goes. */
 static void stand_in_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                           mca_btl_base_descriptor_t *copy, int status)
 {

@@ -9,14 +9,15 @@
  *
  * Three questions, two answers each. configure probes the headers and chooses (FSBML_HOOKS_PATCHED).
  *
- * |                                           | stock                        | patched (base-patches)             |
+ * |                                           | stock                        | patched (base-patches) |
  * |-------------------------------------------|------------------------------|------------------------------------|
- * | where does an endpoint live?              | memory of its own            | behind its entry in the BTL array  |
- * | who finds an entry by a real BTL pointer? | nobody: none gets out        | the array's find hook              |
- * | which path does a descriptor belong to?   | tag in des_flags -> slot     | des_context, kept until the send   |
+ * | where does an endpoint live?              | memory of its own            | behind its entry in the BTL
+ * array  | | who finds an entry by a real BTL pointer? | nobody: none gets out        | the array's find hook
+ * | | which path does a descriptor belong to?   | tag in des_flags -> slot     | des_context, kept until the
+ * send   |
  *
- * A descriptor works only with the BTL that made it, so both ways also tag des_flags with the rail: btl_free gets
- * nothing but the descriptor, also after des_context has been given back to the PML.
+ * A descriptor works only with the BTL that made it, so both ways also tag des_flags with the rail: btl_free
+ * gets nothing but the descriptor, also after des_context has been given back to the PML.
  */
 #ifndef MCA_BML_FSBML_HOOKS_H
 #define MCA_BML_FSBML_HOOKS_H
@@ -24,18 +25,20 @@
 #include "bml_fsbml.h"
 
 /* What configure probes; also for tests, which have the headers but not the component's flags. */
-#if !defined(FSBML_HOOKS_PATCHED) && defined(MCA_BML_BASE_BTL_ARRAY_ELEMENT_SIZE)                                      \
+#if !defined(FSBML_HOOKS_PATCHED) && defined(MCA_BML_BASE_BTL_ARRAY_ELEMENT_SIZE) \
     && defined(MCA_BML_BASE_BTL_ARRAY_FIND_HOOK) && defined(MCA_BML_BTL_FLAGS_KEEP_CONTEXT)
 #    define FSBML_HOOKS_PATCHED 1
 #endif
 
-/** The top byte of des_flags: rail + 1. No BTL and no PML of 4.1 and 5.0 uses a bit above 0x40 (checked at set-up). */
+/** The top byte of des_flags: rail + 1. No BTL and no PML of 4.1 and 5.0 uses a bit above 0x40 (checked at
+ * set-up). */
 #define FSBML_DES_SHIFT 24
 #define FSBML_DES_MASK UINT32_C(0xff000000)
 
-_Static_assert(0 == ((MCA_BTL_DES_FLAGS_PRIORITY | MCA_BTL_DES_FLAGS_BTL_OWNERSHIP | MCA_BTL_DES_SEND_ALWAYS_CALLBACK
-                      | MCA_BTL_DES_FLAGS_SIGNAL)
-                     & FSBML_DES_MASK),
+_Static_assert(0
+                   == ((MCA_BTL_DES_FLAGS_PRIORITY | MCA_BTL_DES_FLAGS_BTL_OWNERSHIP
+                        | MCA_BTL_DES_SEND_ALWAYS_CALLBACK | MCA_BTL_DES_FLAGS_SIGNAL)
+                       & FSBML_DES_MASK),
                "Open MPI uses descriptor flags that FSBML takes for the rail");
 _Static_assert(FSBML_MAX_RAILS < 255, "a rail's number must fit into the top byte of des_flags");
 
@@ -54,8 +57,8 @@ static inline int fsbml_des_rail(const mca_btl_base_descriptor_t *des)
 extern const char fsbml_hooks_name[];
 
 /**
- * Makes the send and eager arrays of a peer, one entry each, and room for its endpoint of `bytes` bytes (zeroed).
- * NULL if memory is short.
+ * Makes the send and eager arrays of a peer, one entry each, and room for its endpoint of `bytes` bytes
+ * (zeroed). NULL if memory is short.
  */
 mca_bml_fsbml_endpoint_t *fsbml_hooks_place(mca_bml_base_endpoint_t *ep, size_t bytes);
 /** Gives back what place took besides the arrays (which their owner destructs). */
@@ -70,7 +73,8 @@ static inline void fsbml_hooks_bind(mca_btl_base_descriptor_t *des, mca_bml_fsbm
 }
 
 /* Whoever uses the pseudo BTL without the PML (osc/rdma) has a context of its own. */
-static inline bool fsbml_hooks_is_bound(const mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_descriptor_t *des)
+static inline bool fsbml_hooks_is_bound(const mca_bml_fsbml_endpoint_t *ep,
+                                        const mca_btl_base_descriptor_t *des)
 {
     const uintptr_t at = (uintptr_t) des->des_context;
     return at >= (uintptr_t) ep->path && at < (uintptr_t) (ep->path + ep->capacity);
@@ -80,8 +84,9 @@ static inline bool fsbml_hooks_is_bound(const mca_bml_fsbml_endpoint_t *ep, cons
 static inline mca_bml_fsbml_path_t *fsbml_hooks_path(mca_bml_fsbml_endpoint_t *ep,
                                                      const mca_btl_base_descriptor_t *des)
 {
-    return OPAL_LIKELY(fsbml_hooks_is_bound(ep, des)) ? (mca_bml_fsbml_path_t *) des->des_context
-                                                      : fsbml_path_of_module(ep, (uint32_t) fsbml_des_rail(des));
+    return OPAL_LIKELY(fsbml_hooks_is_bound(ep, des))
+               ? (mca_bml_fsbml_path_t *) des->des_context
+               : fsbml_path_of_module(ep, (uint32_t) fsbml_des_rail(des));
 }
 
 /** Gives the context back to the caller's own use, when the descriptor is sent. */

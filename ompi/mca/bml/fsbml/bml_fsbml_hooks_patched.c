@@ -9,14 +9,15 @@
 
 const char fsbml_hooks_name[] = "patched";
 
-/* An element of the eager array: the entry that the PML knows, and the endpoint in the same memory (thesis 5.7.2.1). */
+/* An element of the eager array: the entry that the PML knows, and the endpoint in the same memory
+ * (thesis 5.7.2.1). */
 typedef struct fsbml_element_t {
     mca_bml_base_btl_t super;
     _Alignas(16) mca_bml_fsbml_endpoint_t ep;
 } fsbml_element_t;
 
-/* Who asks for a real BTL (one-sided communication does) gets the real entry (thesis 5.6.5), never the pseudo BTL's
- * endpoint under a real BTL's name. */
+/* Who asks for a real BTL (one-sided communication does) gets the real entry (thesis 5.6.5), never the pseudo
+ * BTL's endpoint under a real BTL's name. */
 static mca_bml_base_btl_t *find(mca_bml_base_btl_array_t *array, struct mca_btl_base_module_t *btl)
 {
     mca_bml_base_btl_t *pseudo = mca_bml_base_btl_array_get_index(array, 0);

@@ -5,11 +5,12 @@
  */
 /* What a job leaves behind of its decisions: each process' trace of them (bml_fsbml_trace), and the report.
  *
- * The report of the job (bml_fsbml_report): each process' summary, gathered at the beginning of MPI_Finalize, while messages
- * still go, along a binomial tree to rank 0, which writes it. A summary is of bounded size, whatever the number of ranks.
+ * The report of the job (bml_fsbml_report): each process' summary, gathered at the beginning of MPI_Finalize,
+ * while messages still go, along a binomial tree to rank 0, which writes it. A summary is of bounded size,
+ * whatever the number of ranks.
  *
- * Who takes part is in the hellos, so nobody waits for a process that was given other parameters. That a process comes late
- * to MPI_Finalize is nothing new to wait for. */
+ * Who takes part is in the hellos, so nobody waits for a process that was given other parameters. That a
+ * process comes late to MPI_Finalize is nothing new to wait for. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -111,8 +112,8 @@ static void add_peers(fsbml_summary_t *s)
         for (uint32_t r = 0; NULL != far && r < mca_bml_fsbml.n_rails; ++r) {
             const uint64_t extra = fsbml_far_ns(far, r);
             if (0 != extra) {
-                fsbml_summary_peer_t peer
-                    = {.from = OMPI_PROC_MY_NAME->vpid, .to = procs[p]->super.proc_name.vpid, .extra_ns = extra};
+                fsbml_summary_peer_t peer = {
+                    .from = OMPI_PROC_MY_NAME->vpid, .to = procs[p]->super.proc_name.vpid, .extra_ns = extra};
                 memcpy(peer.rail, mca_bml_fsbml.rail[r].name, sizeof(peer.rail));
                 fsbml_summary_add_peer(s, &peer);
             }
@@ -151,7 +152,8 @@ static fsbml_summary_t *own_summary(void)
         return NULL;
     }
     s->ranks = fsbml_job_size();
-    s->heard = 0 == m->n_rails || NULL != fsbml_observe_account() ? 1 : 0; /* what was not seen is not nothing */
+    s->heard =
+        0 == m->n_rails || NULL != fsbml_observe_account() ? 1 : 0; /* what was not seen is not nothing */
     s->nodes = first ? 1 : 0;
     s->duration_ns = fsbml_now_ns() - job.begin_ns;
     s->n_rails = m->n_rails;
@@ -178,7 +180,8 @@ static bool takes_part(uint32_t rank)
 {
     const ompi_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = rank};
     fsbml_hello_t *hello = calloc(1, sizeof(*hello));
-    const bool does = NULL != hello && 0 == fsbml_hello_fetch(&name, hello) && (hello->flags & FSBML_HELLO_REPORT);
+    const bool does =
+        NULL != hello && 0 == fsbml_hello_fetch(&name, hello) && (hello->flags & FSBML_HELLO_REPORT);
     free(hello);
     return does;
 }
@@ -188,7 +191,8 @@ static void receive(fsbml_summary_t *into, uint32_t from, void *buffer, size_t r
     ompi_status_public_t status;
     fsbml_summary_t *other = calloc(1, sizeof(*other));
     if (OMPI_SUCCESS
-            == MCA_PML_CALL(recv(buffer, room, &ompi_mpi_byte.dt, (int) from, TAG, &ompi_mpi_comm_world.comm, &status))
+            == MCA_PML_CALL(
+                recv(buffer, room, &ompi_mpi_byte.dt, (int) from, TAG, &ompi_mpi_comm_world.comm, &status))
         && NULL != other) {
         if (0 == fsbml_summary_unpack(other, buffer, status._ucount)) {
             fsbml_summary_merge(into, other);
@@ -200,7 +204,8 @@ static void receive(fsbml_summary_t *into, uint32_t from, void *buffer, size_t r
     free(other);
 }
 
-/* True if this process has them all: it is rank 0. `s` is NULL where there was no memory: others do not wait for it. */
+/* True if this process has them all: it is rank 0. `s` is NULL where there was no memory: others do not wait
+ * for it. */
 static bool gather(fsbml_summary_t *s)
 {
     const uint32_t me = OMPI_PROC_MY_NAME->vpid, n = fsbml_job_size();
@@ -211,8 +216,8 @@ static bool gather(fsbml_summary_t *s)
             const uint32_t parent = me - bit;
             if (takes_part(parent)) {
                 const long len = NULL != buffer ? fsbml_summary_pack(s, buffer, room) : 0;
-                (void) MCA_PML_CALL(send(buffer, len > 0 ? (size_t) len : 0, &ompi_mpi_byte.dt, (int) parent, TAG,
-                                         MCA_PML_BASE_SEND_STANDARD, &ompi_mpi_comm_world.comm));
+                (void) MCA_PML_CALL(send(buffer, len > 0 ? (size_t) len : 0, &ompi_mpi_byte.dt, (int) parent,
+                                         TAG, MCA_PML_BASE_SEND_STANDARD, &ompi_mpi_comm_world.comm));
             }
             break;
         }
@@ -226,8 +231,8 @@ static bool gather(fsbml_summary_t *s)
 
 /* ---------------------------------------------------------------- the report */
 
-/* A job that another one has spawned has its parameters, and MPI may begin a second time: neither replaces the report that is
- * there. report.html then is report.spawned2.html, or report.life2.html. */
+/* A job that another one has spawned has its parameters, and MPI may begin a second time: neither replaces
+ * the report that is there. report.html then is report.spawned2.html, or report.life2.html. */
 static void report_path(char path[OPAL_PATH_MAX])
 {
     const char *name = mca_bml_fsbml_params.report, *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
@@ -240,7 +245,8 @@ static void report_path(char path[OPAL_PATH_MAX])
     if (again) {
         snprintf(tag + strlen(tag), sizeof(tag) - strlen(tag), ".life%u", (unsigned) mca_bml_fsbml.epoch);
     }
-    snprintf(path, OPAL_PATH_MAX, "%.*s%s%s", (int) (dot - name), name, 0 == strcmp(name, "-") ? "" : tag, dot);
+    snprintf(path, OPAL_PATH_MAX, "%.*s%s%s", (int) (dot - name), name, 0 == strcmp(name, "-") ? "" : tag,
+             dot);
 }
 
 static void write_report(const fsbml_summary_t *s)
@@ -248,7 +254,8 @@ static void write_report(const fsbml_summary_t *s)
     char version[32], ended[40], reason[FSBML_REASON_MAX] = "", path[OPAL_PATH_MAX];
     const time_t now = time(NULL);
     struct tm utc;
-    snprintf(version, sizeof(version), "%d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
+    snprintf(version, sizeof(version), "%d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+             OMPI_RELEASE_VERSION);
     (void) strftime(ended, sizeof(ended), "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&now, &utc));
     const fsbml_job_t all = {.summary = s,
                              .table = mca_bml_fsbml.table,
@@ -273,7 +280,10 @@ static void write_trace(void)
     char path[OPAL_PATH_MAX] = "", reason[FSBML_REASON_MAX] = "";
     fsbml_trace_t *t = calloc(1, sizeof(*t));
     int rc = -ENOMEM;
-    if (NULL != t && 0 == (rc = fsbml_record_name(p->trace, OMPI_PROC_MY_NAME->vpid, m->epoch, "decisions", path, sizeof(path)))) {
+    if (NULL != t
+        && 0
+               == (rc = fsbml_record_name(p->trace, OMPI_PROC_MY_NAME->vpid, m->epoch, "decisions", path,
+                                          sizeof(path)))) {
         *t = (fsbml_trace_t){.rank = OMPI_PROC_MY_NAME->vpid,
                              .ranks = fsbml_job_size(),
                              .node = fsbml_node_name(),
@@ -296,8 +306,8 @@ static void write_trace(void)
     }
     free(t);
     if (0 != rc) {
-        opal_show_help(FSBML_HELP, "trace not written", true, '\0' != path[0] ? path : p->trace, fsbml_node_name(),
-                       '\0' != reason[0] ? reason : strerror(-rc));
+        opal_show_help(FSBML_HELP, "trace not written", true, '\0' != path[0] ? path : p->trace,
+                       fsbml_node_name(), '\0' != reason[0] ? reason : strerror(-rc));
     }
 }
 

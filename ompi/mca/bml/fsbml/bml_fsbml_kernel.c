@@ -3,17 +3,17 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What the kernel knows of a rail that is a network interface: how much it sent, for all programs, and how long this
- * process' TCP connections on it had data that the peer had not acknowledged yet. Nothing here is asked on the way of a
- * message, only for reports and by tools. */
+/* What the kernel knows of a rail that is a network interface: how much it sent, for all programs, and how
+ * long this process' TCP connections on it had data that the peer had not acknowledged yet. Nothing here is
+ * asked on the way of a message, only for reports and by tools. */
 
 #include <dirent.h>
 #include <ifaddrs.h>
 #include <inttypes.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <linux/tcp.h>
 
 #include "bml_fsbml.h"
 
@@ -30,7 +30,8 @@ bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes)
     bool found = false;
     interface_of(rail, name, sizeof(name));
     const size_t len = strlen(name);
-    FILE *f = fopen("/proc/self/net/dev", "r"); /* of this process' network namespace, unlike what /sys may show */
+    FILE *f =
+        fopen("/proc/self/net/dev", "r"); /* of this process' network namespace, unlike what /sys may show */
     while (NULL != f && !found && NULL != fgets(line, sizeof(line), f)) {
         const char *at = line + strspn(line, " ");
         found = 0 == strncmp(at, name, len) && ':' == at[len]
@@ -89,7 +90,8 @@ static void add_connection(const struct ifaddrs *all, const char *interface, int
         return;
     }
     ++sum->connections;
-    sum->busy_ns += (uint64_t) info.tcpi_busy_time * 1000u; /* 0 from kernels before 4.10, which do not have it */
+    sum->busy_ns +=
+        (uint64_t) info.tcpi_busy_time * 1000u; /* 0 from kernels before 4.10, which do not have it */
     sum->acknowledged += info.tcpi_bytes_acked;
     sum->retransmitted += info.tcpi_total_retrans;
 }

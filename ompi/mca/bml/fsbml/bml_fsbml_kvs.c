@@ -30,7 +30,8 @@ int fsbml_kvs_commit(void)
     return opal_pmix.commit();
 }
 
-int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mode_t mode, void **data, size_t *len)
+int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mode_t mode, void **data,
+                  size_t *len)
 {
     opal_value_t *value = NULL;
     opal_list_t hints;
@@ -85,7 +86,8 @@ int fsbml_kvs_commit(void)
     return PMIX_SUCCESS == PMIx_Commit() ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mode_t mode, void **data, size_t *len)
+int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mode_t mode, void **data,
+                  size_t *len)
 {
     pmix_proc_t proc;
     pmix_info_t hint[2];
@@ -100,12 +102,12 @@ int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mo
     if (FSBML_KVS_HERE != mode) {
         int seconds = 10;
         PMIX_INFO_LOAD(&hint[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
-#ifdef PMIX_GET_REFRESH_CACHE
+#    ifdef PMIX_GET_REFRESH_CACHE
         if (FSBML_KVS_REFRESH == mode) {
             PMIX_INFO_LOAD(&hint[1], PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL);
             n_hints = 2;
         }
-#endif
+#    endif
     } else {
         PMIX_INFO_LOAD(&hint[0], PMIX_OPTIONAL, NULL, PMIX_BOOL);
     }

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* The node's ledger: where its file is, who joins it. A ledger is of one job, one life of MPI, one node and one user;
- * spawned processes are another job, and have another ledger. */
+/* The node's ledger: where its file is, who joins it. A ledger is of one job, one life of MPI, one node and
+ * one user; spawned processes are another job, and have another ledger. */
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -57,17 +57,20 @@ void fsbml_ledger_join(void)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
     const fsbml_ledger_mode_t mode = mca_bml_fsbml_params.ledger;
-    if (NULL == m->sched || FSBML_LEDGER_OFF == mode || (FSBML_LEDGER_AUTO == mode && fsbml_job_local_size() < 2)) {
+    if (NULL == m->sched || FSBML_LEDGER_OFF == mode
+        || (FSBML_LEDGER_AUTO == mode && fsbml_job_local_size() < 2)) {
         return;
     }
     char path[4096], reason[FSBML_REASON_MAX] = "there is no folder for shared memory";
     const char *folder = shared_memory_folder();
-    const int len = snprintf(path, sizeof(path), "%s/fsbml_ledger.%s.%lu.%x.%u", NULL != folder ? folder : "",
-                             fsbml_node_name(), (unsigned long) geteuid(), (unsigned) OMPI_PROC_MY_NAME->jobid,
-                             m->epoch);
+    const int len =
+        snprintf(path, sizeof(path), "%s/fsbml_ledger.%s.%lu.%x.%u", NULL != folder ? folder : "",
+                 fsbml_node_name(), (unsigned long) geteuid(), (unsigned) OMPI_PROC_MY_NAME->jobid, m->epoch);
     if (NULL != folder && len > 0 && (size_t) len < sizeof(path)) {
-        const fsbml_ledger_config_t config = {
-            .path = path, .now_ns = fsbml_now_ns(), .clock_id = clock_id(), .members = fsbml_job_local_size()};
+        const fsbml_ledger_config_t config = {.path = path,
+                                              .now_ns = fsbml_now_ns(),
+                                              .clock_id = clock_id(),
+                                              .members = fsbml_job_local_size()};
         fsbml_remove_at_end(path); /* before it is there: no moment in which a killed job leaves it */
         m->ledger = fsbml_ledger_open(&config, reason);
     }

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What the PML may expect of a group's pseudo BTL, from what its rails' BTLs say of themselves: flags, limits, latency, and how
- * long messages are cut once the rails' parameters are known. */
+/* What the PML may expect of a group's pseudo BTL, from what its rails' BTLs say of themselves: flags,
+ * limits, latency, and how long messages are cut once the rails' parameters are known. */
 
 #include "bml_fsbml_hooks.h"
 
@@ -17,11 +17,12 @@ static size_t lesser(size_t a, size_t b)
 static void resolve_gpu_limits(mca_btl_base_module_t *btl)
 {
 #if FSBML_GPU_SENDS
-    btl->FSBML_GPU_MAX_SEND_SIZE
-        = 0 != btl->FSBML_GPU_MAX_SEND_SIZE ? btl->FSBML_GPU_MAX_SEND_SIZE : btl->btl_max_send_size;
+    btl->FSBML_GPU_MAX_SEND_SIZE =
+        0 != btl->FSBML_GPU_MAX_SEND_SIZE ? btl->FSBML_GPU_MAX_SEND_SIZE : btl->btl_max_send_size;
 #endif
 #if OPAL_CUDA_GDR_SUPPORT
-    /* The largest number is how a BTL says that no data is to be eager; ob1 looks for it on the real BTLs only. */
+    /* The largest number is how a BTL says that no data is to be eager; ob1 looks for it on the real BTLs
+     * only. */
     btl->FSBML_GPU_EAGER_LIMIT = SIZE_MAX == btl->FSBML_GPU_EAGER_LIMIT ? FSBML_PML_HEADER
                                  : 0 != btl->FSBML_GPU_EAGER_LIMIT      ? btl->FSBML_GPU_EAGER_LIMIT
                                                                         : btl->btl_eager_limit;
@@ -44,11 +45,13 @@ static void lessen_gpu_limits(mca_btl_base_module_t *p, mca_btl_base_module_t re
     (void) p;
 }
 
-/* What does not differ from the limits for other memory goes with them, also when the quantum changes those. */
+/* What does not differ from the limits for other memory goes with them, also when the quantum changes
+ * those. */
 static void drop_gpu_limits(mca_btl_base_module_t *p)
 {
 #if FSBML_GPU_SENDS
-    p->FSBML_GPU_MAX_SEND_SIZE = p->FSBML_GPU_MAX_SEND_SIZE != p->btl_max_send_size ? p->FSBML_GPU_MAX_SEND_SIZE : 0;
+    p->FSBML_GPU_MAX_SEND_SIZE =
+        p->FSBML_GPU_MAX_SEND_SIZE != p->btl_max_send_size ? p->FSBML_GPU_MAX_SEND_SIZE : 0;
 #endif
 #if OPAL_CUDA_GDR_SUPPORT
     p->FSBML_GPU_EAGER_LIMIT = p->FSBML_GPU_EAGER_LIMIT != p->btl_eager_limit ? p->FSBML_GPU_EAGER_LIMIT : 0;
@@ -60,7 +63,8 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
 {
     mca_btl_base_module_t *p = &group->pseudo;
     /* A promise must hold on every rail, a demand counts if one rail makes it. */
-    const uint32_t promises = MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_SIGNALED | FSBML_BTL_FLAGS_COPY_ASYNC;
+    const uint32_t promises =
+        MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_SIGNALED | FSBML_BTL_FLAGS_COPY_ASYNC;
     const uint32_t demands = MCA_BTL_FLAGS_NEED_ACK | MCA_BTL_FLAGS_NEED_CSUM | FSBML_BTL_FLAGS_ANY;
     bool first = true;
 
@@ -86,8 +90,8 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
         }
     }
     drop_gpu_limits(p);
-    /* A message of just the eager limit, mostly a power of two, is eager too: its handshake would cost the time in which
-     * the next message could already be given to another rail. */
+    /* A message of just the eager limit, mostly a power of two, is eager too: its handshake would cost the
+     * time in which the next message could already be given to another rail. */
     p->btl_eager_limit = lesser(p->btl_eager_limit + FSBML_PML_HEADER, p->btl_max_send_size);
     group->max_send_size = p->btl_max_send_size;
     group->rndv_eager_limit = p->btl_rndv_eager_limit;
@@ -104,8 +108,8 @@ void fsbml_limits_apply_quantum(void)
         size_t n = 0, quantum = mca_bml_fsbml_params.quantum;
         for (uint32_t i = 0; 0 == quantum && NULL != m->table && i < m->n_rails; ++i) {
             for (uint32_t t = 0; t < m->table->n_rails; ++t) {
-                if ((group->rails & ~group->gone & fsbml_bit(i)) && m->rail[i].measured && m->table->rail[t].fit.valid
-                    && 0 == strcmp(m->rail[i].key, m->table->rail[t].key)) {
+                if ((group->rails & ~group->gone & fsbml_bit(i)) && m->rail[i].measured
+                    && m->table->rail[t].fit.valid && 0 == strcmp(m->rail[i].key, m->table->rail[t].key)) {
                     params[n++] = m->table->rail[t].fit.params;
                     break;
                 }
@@ -119,9 +123,11 @@ void fsbml_limits_apply_quantum(void)
             quantum += FSBML_PML_HEADER;
             quantum = quantum < group->max_send_size ? quantum : group->max_send_size;
             group->pseudo.btl_max_send_size = quantum;
-            group->pseudo.btl_rndv_eager_limit = quantum < group->rndv_eager_limit ? quantum : group->rndv_eager_limit;
+            group->pseudo.btl_rndv_eager_limit =
+                quantum < group->rndv_eager_limit ? quantum : group->rndv_eager_limit;
             for (uint32_t left = group->rails; 0 != left; left &= left - 1) {
-                (void) fsbml_account_set_fragment(fsbml_observe_account(), (size_t) __builtin_ctz(left), quantum);
+                (void) fsbml_account_set_fragment(fsbml_observe_account(), (size_t) __builtin_ctz(left),
+                                                  quantum);
             }
             FSBML_VERBOSE(FSBML_V_RAILS, "fragments of long messages: at most %zu bytes", quantum);
         }

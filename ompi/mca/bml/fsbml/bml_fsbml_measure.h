@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Measuring: probes, the table of what they gave, its way to all processes and to later jobs. For bml_fsbml.h, which has the types. */
+/* Measuring: probes, the table of what they gave, its way to all processes and to later jobs. For
+ * bml_fsbml.h, which has the types. */
 #ifndef MCA_BML_FSBML_MEASURE_H
 #define MCA_BML_FSBML_MEASURE_H
 
@@ -16,8 +17,8 @@ uint64_t fsbml_prtt_run(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *p
 /** Least time of some runs of PRTT(packets,0,bytes), in ns; 0 if one was not answered. */
 uint64_t fsbml_prtt_least(int runs, const mca_bml_fsbml_path_t *path, uint32_t packets, uint32_t bytes,
                           uint64_t limit_ns);
-/** Sends on all of these paths at once; time_ns[i] is that until stream i had got through, sending_ns what the processor
- * was busy with sending. False: one did not within the limit. */
+/** Sends on all of these paths at once; time_ns[i] is that until stream i had got through, sending_ns what
+ * the processor was busy with sending. False: one did not within the limit. */
 bool fsbml_prtt_streams(size_t n, const mca_bml_fsbml_path_t *const path[], const fsbml_stream_t stream[],
                         uint64_t limit_ns, uint64_t time_ns[], uint64_t *sending_ns);
 /** Lets a rail be idle. */
@@ -36,41 +37,50 @@ uint64_t fsbml_prtt_timer_ns(void);
 /* bml_fsbml_mirror.c: probes, as the other process answers them */
 void fsbml_mirror_reset(void);
 /** A probe's packet has come in. */
-void fsbml_mirror_packet(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
+void fsbml_mirror_packet(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *btl,
+                         const fsbml_packet_t *packet);
 /** Sends what has been asked for, until that is through, takes too long, or the measurement is over. */
 void fsbml_mirror_serve(const _Atomic bool *over);
 
 /* bml_fsbml_confirm.c: parameters against probes that they were not made from */
 /** Whether the rails are as an earlier job has measured them. */
-bool fsbml_confirm_recalled(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail, size_t n);
-/** Whether a measurement holds, that of rails which failed apart. Busy processors can spoil one without a trace. */
-bool fsbml_confirm_measured(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail, size_t n,
-                            uint32_t failed);
+bool fsbml_confirm_recalled(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail,
+                            size_t n);
+/** Whether a measurement holds, that of rails which failed apart. Busy processors can spoil one without a
+ * trace. */
+bool fsbml_confirm_measured(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail,
+                            size_t n, uint32_t failed);
 
 /* bml_fsbml_together.c: what rails do to each other */
-/** Sends on all rails at once, and puts into their fits what that shows; `failed` are rails (bits) not to be used. */
-void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n, uint32_t failed);
+/** Sends on all rails at once, and puts into their fits what that shows; `failed` are rails (bits) not to be
+ * used. */
+void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n,
+                    uint32_t failed);
 
 /* bml_fsbml_cache.c: parameters that need no measurement */
 typedef enum fsbml_recall_t {
     FSBML_RECALL_NOTHING = 0,
-    FSBML_RECALL_GUESS,           /**< an earlier job's: to be confirmed */
-    FSBML_RECALL_PINNED,          /**< the user's: to be used as they are */
+    FSBML_RECALL_GUESS,  /**< an earlier job's: to be confirmed */
+    FSBML_RECALL_PINNED, /**< the user's: to be used as they are */
 } fsbml_recall_t;
 /** Fills in the fits of these rails to a node, in their order: all or none. */
-fsbml_recall_t fsbml_cache_recall(const char *partner_node, const uint32_t *rail, size_t n, fsbml_table_t *to);
+fsbml_recall_t fsbml_cache_recall(const char *partner_node, const uint32_t *rail, size_t n,
+                                  fsbml_table_t *to);
 /** Keeps a table that has held, if the user wants it. */
 void fsbml_cache_keep(const char *partner_node, const uint32_t *rail, size_t n, const fsbml_table_t *table);
 
 /* bml_fsbml_calibrate.c: a measuring pair runs the PRTT benchmark */
-/** This process' part in one pair's measurement; `rails` are those to measure. The leader's table says what came out. */
+/** This process' part in one pair's measurement; `rails` are those to measure. The leader's table says what
+ * came out. */
 void fsbml_calibrate_pair(const fsbml_pair_t *pair, uint32_t rails, fsbml_table_t *table);
 /** After the last one. */
 void fsbml_calibrate_end(void);
 /** How long a measurement can take, with as many rounds before it. */
 uint64_t fsbml_calibrate_limit_ns(uint32_t rounds);
-/** A PRTT packet came in (called by the handler of FSBML_TAG_PROBE); payload is what follows the packet's header. */
-void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload, size_t len);
+/** A PRTT packet came in (called by the handler of FSBML_TAG_PROBE); payload is what follows the packet's
+ * header. */
+void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload,
+                            size_t len);
 
 /* bml_fsbml_classes.c: a process' part, and how all get the table */
 /** This process' part in the measurement, if it has one. */
@@ -83,10 +93,13 @@ void fsbml_table_want(void);
 /* bml_fsbml_measurement.c: the measurement's report, on the leader; nothing where nobody wants it */
 /** Before a pair measures: whether this process is to report it. */
 void fsbml_measurement_begin(bool leads);
-/** Keeps the samples of n rails, and fills in how sure their fits in the table are; before the calibration's end. */
+/** Keeps the samples of n rails, and fills in how sure their fits in the table are; before the calibration's
+ * end. */
 void fsbml_measurement_keep(const fsbml_calib_t *calib, fsbml_table_t *table, size_t n);
-/** Runs probes that test the fits of the table's rails; rail[] says which these are. The mirror must still answer. */
-void fsbml_measurement_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t *table, const uint32_t *rail);
+/** Runs probes that test the fits of the table's rails; rail[] says which these are. The mirror must still
+ * answer. */
+void fsbml_measurement_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_table_t *table,
+                               const uint32_t *rail);
 void fsbml_measurement_write(const fsbml_table_t *table);
 
 /* bml_fsbml_table.c: hello records on the run-time's key-value store, and the table in use */
@@ -99,9 +112,9 @@ void fsbml_hello_node(const ompi_process_name_t *peer, char node[FSBML_NAME_MAX]
 uint64_t fsbml_hello_refusals(const ompi_process_name_t *peer);
 /** How a peer's registration handles look. */
 typedef enum fsbml_speech_t {
-    FSBML_SPEECH_NONE,            /**< it does not put and get by FSBML */
-    FSBML_SPEECH_ALL,             /**< FSBML's, with those of all rails */
-    FSBML_SPEECH_REAL,            /**< it does not run FSBML: the real BTL's */
+    FSBML_SPEECH_NONE, /**< it does not put and get by FSBML */
+    FSBML_SPEECH_ALL,  /**< FSBML's, with those of all rails */
+    FSBML_SPEECH_REAL, /**< it does not run FSBML: the real BTL's */
 } fsbml_speech_t;
 fsbml_speech_t fsbml_hello_rdma(const ompi_process_name_t *peer);
 /** Sees to it that what this process knows of a peer, its BTLs' addresses too, is of this life of MPI. */

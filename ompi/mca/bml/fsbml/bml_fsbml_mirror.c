@@ -5,8 +5,9 @@
  */
 /* Probes, as the process answers them that does not lead (bml_fsbml_prtt.c has the list of who sends what).
  *
- * A single message is answered from within its handler, which costs least time. What takes long is only noted there, and
- * done by fsbml_mirror_serve(). What is asked for is bounded: nobody leads who waits longer than that. */
+ * A single message is answered from within its handler, which costs least time. What takes long is only noted
+ * there, and done by fsbml_mirror_serve(). What is asked for is bounded: nobody leads who waits longer than
+ * that. */
 
 #include <inttypes.h>
 
@@ -18,20 +19,20 @@ typedef struct debt_t {
     const mca_bml_fsbml_path_t *path;
     fsbml_packet_t packet;
     size_t bytes;
-    uint32_t messages;             /* 0: nothing is owed */
+    uint32_t messages; /* 0: nothing is owed */
 } debt_t;
 
 /* One a rail of the leader, found by a probe's number as there. */
 typedef struct exchange_t {
-    uint32_t seq;                  /* the newest, 0: none yet */
-    uint32_t counted;              /* its PRTT messages so far */
+    uint32_t seq;     /* the newest, 0: none yet */
+    uint32_t counted; /* its PRTT messages so far */
     bool requested;
-    debt_t flow;                   /* what was requested */
-    debt_t answer;                 /* to the last PRTT, if the rail had no room for it */
+    debt_t flow;   /* what was requested */
+    debt_t answer; /* to the last PRTT, if the rail had no room for it */
 } exchange_t;
 static exchange_t exchange[FSBML_MAX_RAILS];
 static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
-static _Atomic bool noted;         /* something may be owed */
+static _Atomic bool noted; /* something may be owed */
 
 void fsbml_mirror_reset(void)
 {
@@ -40,7 +41,8 @@ void fsbml_mirror_reset(void)
     opal_mutex_unlock(&lock);
 }
 
-static const mca_bml_fsbml_path_t *path_over(const mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl)
+static const mca_bml_fsbml_path_t *path_over(const mca_bml_fsbml_endpoint_t *ep,
+                                             const mca_btl_base_module_t *btl)
 {
     for (uint32_t i = 0; i < ep->n_paths; ++i) {
         if (ep->path[i].super.btl == btl) {
@@ -69,14 +71,16 @@ static exchange_t *exchange_of(uint32_t seq)
     return x;
 }
 
-void fsbml_mirror_packet(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
+void fsbml_mirror_packet(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *btl,
+                         const fsbml_packet_t *packet)
 {
     const mca_bml_fsbml_path_t *path = path_over(ep, btl);
     debt_t debt = {.path = path, .packet = *packet};
     debt.packet.from = *OMPI_PROC_MY_NAME;
     debt.packet.flags = 0;
     if (NULL == path || !reasonable(btl, packet)) {
-        FSBML_VERBOSE(FSBML_V_RAILS, "a probe of %" PRIu32 " x %" PRIu32 " bytes, %" PRIu32 " ns between, is not answered",
+        FSBML_VERBOSE(FSBML_V_RAILS,
+                      "a probe of %" PRIu32 " x %" PRIu32 " bytes, %" PRIu32 " ns between, is not answered",
                       packet->count, packet->bytes, packet->delay_ns);
         return;
     }
@@ -126,7 +130,8 @@ static bool is_wanted(const debt_t *debt)
     return newest;
 }
 
-/* Pays one debt; nobody waits for what is not through within the limit, or belongs to an exchange before the newest. */
+/* Pays one debt; nobody waits for what is not through within the limit, or belongs to an exchange before the
+ * newest. */
 static void pay(const debt_t *debt, const _Atomic bool *over)
 {
     const uint64_t until = fsbml_now_ns() + fsbml_prtt_limit();

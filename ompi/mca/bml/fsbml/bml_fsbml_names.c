@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Names of rails: one for people on this node ("eth1"), one that is the same on every node ("tcp:10.71.1.0/24"), and whatever
- * else a person may know a rail by. What the kernel tells comes by a socket: that is of this network namespace, while sysfs
- * may show another's interfaces. */
+/* Names of rails: one for people on this node ("eth1"), one that is the same on every node
+ * ("tcp:10.71.1.0/24"), and whatever else a person may know a rail by. What the kernel tells comes by a
+ * socket: that is of this network namespace, while sysfs may show another's interfaces. */
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -31,16 +31,16 @@ static const char *component_name(const mca_btl_base_module_t *btl)
     return btl->btl_component->btl_version.mca_component_name;
 }
 
-/* BTLs keep their interface to themselves, but tcp registers a variable "btl_tcp_bandwidth_<interface>" whose storage
- * is the module's own btl_bandwidth. */
+/* BTLs keep their interface to themselves, but tcp registers a variable "btl_tcp_bandwidth_<interface>" whose
+ * storage is the module's own btl_bandwidth. */
 static bool variable_name(const mca_btl_base_module_t *btl, char *name, size_t len)
 {
     static const char marker[] = "bandwidth_";
     int count = mca_base_var_get_count();
     for (int i = 0; i < count; ++i) {
         const mca_base_var_t *var;
-        if (OPAL_SUCCESS != mca_base_var_get(i, &var) || (const void *) var->mbv_storage != &btl->btl_bandwidth
-            || NULL == var->mbv_variable_name) {
+        if (OPAL_SUCCESS != mca_base_var_get(i, &var)
+            || (const void *) var->mbv_storage != &btl->btl_bandwidth || NULL == var->mbv_variable_name) {
             continue;
         }
         const char *at = strstr(var->mbv_variable_name, marker);
@@ -160,7 +160,8 @@ static void find_bus(int fd, fsbml_rail_about_t *about)
     unsigned domain, bus, device, function;
     if (ask_driver(fd, about->interface, &info)
         && 4 == sscanf(info.bus_info, "%x:%x:%x.%x", &domain, &bus, &device, &function)) {
-        snprintf(about->pci, sizeof(about->pci), "%04x:%02x:%02x.%01x", domain, bus & 0xff, device & 0x1f, function & 7);
+        snprintf(about->pci, sizeof(about->pci), "%04x:%02x:%02x.%01x", domain, bus & 0xff, device & 0x1f,
+                 function & 7);
     }
 }
 #endif
@@ -204,8 +205,8 @@ void fsbml_about_interface(const char *interface, fsbml_rail_about_t *about)
 
 /* ------------------------------------------------------------------- names */
 
-void fsbml_name_btl(const mca_btl_base_module_t *btl, unsigned ordinal, char name[FSBML_NAME_MAX], char key[FSBML_NAME_MAX],
-                    fsbml_rail_about_t *about)
+void fsbml_name_btl(const mca_btl_base_module_t *btl, unsigned ordinal, char name[FSBML_NAME_MAX],
+                    char key[FSBML_NAME_MAX], fsbml_rail_about_t *about)
 {
     const char *component = component_name(btl);
     fsbml_about_interface("", about);
@@ -214,7 +215,8 @@ void fsbml_name_btl(const mca_btl_base_module_t *btl, unsigned ordinal, char nam
         const char *link = strchr(name, ':'); /* several modules on one interface */
         fsbml_about_interface(name, about);
         if ('\0' != about->network[0]) {
-            snprintf(key, FSBML_NAME_MAX, "%.12s:%.44s%.4s", component, about->network, NULL != link ? link : "");
+            snprintf(key, FSBML_NAME_MAX, "%.12s:%.44s%.4s", component, about->network,
+                     NULL != link ? link : "");
         }
     } else if (0 == ordinal) {
         snprintf(name, FSBML_NAME_MAX, "%s", component);
@@ -235,8 +237,8 @@ static bool is_pci(const char *word, const char *pci)
 bool fsbml_name_means(const char *word, const char *name, const char *key, const char *component,
                       const fsbml_rail_about_t *about)
 {
-    const char *const texts[] = {name,           key,           component,     about->interface,
-                                 about->address, about->network, about->device};
+    const char *const texts[] = {name,           key,          component, about->interface, about->address,
+                                 about->network, about->device};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); ++i) {
         if ('\0' != texts[i][0] && 0 == strcmp(word, texts[i])) {
             return true;
@@ -273,7 +275,8 @@ const char *fsbml_name_full(const char *name, const fsbml_rail_about_t *about, c
 
 const char *fsbml_name_detail(const mca_bml_fsbml_rail_t *rail, char buf[FSBML_NAME_DETAIL])
 {
-    snprintf(buf, FSBML_NAME_DETAIL, "%s%s%s", rail->about.address, '\0' != rail->about.address[0] ? ", " : "", rail->key);
+    snprintf(buf, FSBML_NAME_DETAIL, "%s%s%s", rail->about.address,
+             '\0' != rail->about.address[0] ? ", " : "", rail->key);
     return buf;
 }
 

@@ -3,37 +3,41 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Looking at what the pseudo BTL decides: for a report, a trace, or a tool that reads counters. It begins at set-up or when a
- * tool asks, by giving the pseudo BTLs other functions (bml_fsbml_btl.c); before that nothing here is called.
+/* Looking at what the pseudo BTL decides: for a report, a trace, or a tool that reads counters. It begins at
+ * set-up or when a tool asks, by giving the pseudo BTLs other functions (bml_fsbml_btl.c); before that
+ * nothing here is called.
  *
- * When a message arrives only its receiver knows. So now and then a timed question follows a message on its rail, which
- * keeps the order: when the answer is there, the message was there the way of an answer before. */
+ * When a message arrives only its receiver knows. So now and then a timed question follows a message on its
+ * rail, which keeps the order: when the answer is there, the message was there the way of an answer
+ * before. */
 
 #include "bml_fsbml_hooks.h"
 #include "opal/util/show_help.h"
 
-enum { PAUSE_NS = 4000000 };     /* from one question on a rail to the next: two small packets, then, are no load */
-enum { LOST_NS = 1000000000 };   /* an answer that has not come by then is not awaited */
-enum { TOLERATED = 8 };          /* of the predicted time: that answers are late by so much is no matter */
-enum { SKIPPED = 8 };            /* messages at most, so that it is not always the first one after a pause */
+enum {
+    PAUSE_NS = 4000000
+}; /* from one question on a rail to the next: two small packets, then, are no load */
+enum { LOST_NS = 1000000000 }; /* an answer that has not come by then is not awaited */
+enum { TOLERATED = 8 };        /* of the predicted time: that answers are late by so much is no matter */
+enum { SKIPPED = 8 };          /* messages at most, so that it is not always the first one after a pause */
 
 /* A question that follows a message; numbers have both bits, those of bml_fsbml_far.c only the upper. */
 static const uint32_t behind = UINT32_C(3) << 30;
 
 typedef struct question_t {
-    opal_mutex_t lock;           /* of all below */
-    uint32_t seq;                /* that is awaited, 0: none */
+    opal_mutex_t lock; /* of all below */
+    uint32_t seq;      /* that is awaited, 0: none */
     ompi_process_name_t peer;
     uint64_t asked_ns, predicted_ns, tolerated_ns, bytes;
-    _Atomic uint64_t next_ns;    /* when the next may be asked */
+    _Atomic uint64_t next_ns; /* when the next may be asked */
     _Atomic uint32_t skip;
 } question_t;
 
 static struct {
-    opal_mutex_t lock;           /* for beginning */
-    bool ready;                  /* the questions' locks are made */
-    _Atomic bool asks;           /* arrivals are to be found out */
-    fsbml_account_t *account;    /* for the report, NULL: none is wanted */
+    opal_mutex_t lock;        /* for beginning */
+    bool ready;               /* the questions' locks are made */
+    _Atomic bool asks;        /* arrivals are to be found out */
+    fsbml_account_t *account; /* for the report, NULL: none is wanted */
     question_t question[FSBML_MAX_RAILS];
     _Atomic uint32_t turn;
 } look = {.lock = OPAL_MUTEX_STATIC_INIT};
@@ -52,14 +56,15 @@ static bool is_due(question_t *q, uint64_t now)
         return false;
     }
     if (0 != atomic_load_explicit(&q->skip, memory_order_relaxed)) {
-        atomic_fetch_sub_explicit(&q->skip, 1, memory_order_relaxed); /* two threads: more are skipped, which is no harm */
+        atomic_fetch_sub_explicit(&q->skip, 1,
+                                  memory_order_relaxed); /* two threads: more are skipped, which is no harm */
         return false;
     }
     return true;
 }
 
-static void ask_behind(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t given, uint64_t predicted,
-                       uint64_t bytes)
+static void ask_behind(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t given,
+                       uint64_t predicted, uint64_t bytes)
 {
     question_t *q = &look.question[path->rail];
     uint32_t seq = 0;
@@ -80,12 +85,12 @@ static void ask_behind(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
     }
     opal_mutex_unlock(&q->lock);
     if (0 != seq) {
-        const fsbml_packet_t question
-            = {.type = FSBML_PACKET_ASK,
-               .flags = FSBML_PACKET_TIMED | FSBML_PACKET_AT_ONCE,
-               .from = *OMPI_PROC_MY_NAME,
-               .seq = seq,
-               .delay_ns = predicted / TOLERATED < UINT32_MAX ? (uint32_t) (predicted / TOLERATED) : UINT32_MAX};
+        const fsbml_packet_t question = {
+            .type = FSBML_PACKET_ASK,
+            .flags = FSBML_PACKET_TIMED | FSBML_PACKET_AT_ONCE,
+            .from = *OMPI_PROC_MY_NAME,
+            .seq = seq,
+            .delay_ns = predicted / TOLERATED < UINT32_MAX ? (uint32_t) (predicted / TOLERATED) : UINT32_MAX};
         (void) fsbml_packet_send(&path->super, &question, NULL, 0, 0); /* not sent: not answered */
     }
 }
@@ -106,8 +111,10 @@ bool fsbml_observe_answered(const fsbml_packet_t *packet)
             q->seq = 0;
         }
         opal_mutex_unlock(&q->lock);
-        /* An answer that had to wait for the peer, or behind its messages, tells nothing, nor does one that waited here. */
-        const uint64_t back = atomic_load(&mca_bml_fsbml.rail[r].way_ns) + atomic_load(&mca_bml_fsbml.rail[r].ask_ns);
+        /* An answer that had to wait for the peer, or behind its messages, tells nothing, nor does one that
+         * waited here. */
+        const uint64_t back =
+            atomic_load(&mca_bml_fsbml.rail[r].way_ns) + atomic_load(&mca_bml_fsbml.rail[r].ask_ns);
         fsbml_observer_t *observer = atomic_load_explicit(&mca_bml_fsbml.observer, memory_order_acquire);
         if (mine && 0 == packet->delay_ns && 0 == away && NULL != observer) {
             arrival.observed_ns = took > back ? took - back : 1;
@@ -126,19 +133,20 @@ static uint32_t rank_of(const mca_bml_fsbml_endpoint_t *ep)
     return name->jobid == OMPI_PROC_MY_NAME->jobid ? name->vpid : FSBML_NO_PEER;
 }
 
-void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, size_t bytes,
-                          uint32_t candidates)
+void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now,
+                          size_t bytes, uint32_t candidates)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
     fsbml_observer_t *observer = atomic_load_explicit(&m->observer, memory_order_acquire);
     const fsbml_far_t *far = atomic_load_explicit(&ep->far, memory_order_acquire);
     const uint32_t rail = path->rail;
-    if (OPAL_UNLIKELY(NULL == observer)) { /* a tool has just begun, and this thread does not see all of it yet */
+    if (OPAL_UNLIKELY(NULL
+                      == observer)) { /* a tool has just begun, and this thread does not see all of it yet */
         fsbml_sched_charge(m->sched, rail, now, bytes);
         return;
     }
-    const bool asks = atomic_load_explicit(&look.asks, memory_order_relaxed) && m->rail[rail].measured && is_due(&look.question[rail], now) && !ep->mute
-                      && fsbml_closing_is_far_off();
+    const bool asks = atomic_load_explicit(&look.asks, memory_order_relaxed) && m->rail[rail].measured
+                      && is_due(&look.question[rail], now) && !ep->mute && fsbml_closing_is_far_off();
     const uint64_t predicted = asks ? fsbml_sched_predict(m->sched, rail, now, bytes) : 0;
     fsbml_observer_charge(observer, rail, now, bytes, candidates | fsbml_bit(rail), rank_of(ep), far);
     if (asks) {
@@ -146,8 +154,8 @@ void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
     }
 }
 
-void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, size_t bytes,
-                            uint32_t candidates)
+void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now,
+                            size_t bytes, uint32_t candidates)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
     fsbml_observer_t *observer = atomic_load_explicit(&m->observer, memory_order_acquire);
@@ -155,7 +163,7 @@ void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
         fsbml_sched_charge(m->sched, path->rail, now, bytes);
     } else {
         fsbml_observer_charge(observer, path->rail, now, bytes, candidates, rank_of(ep),
-                                    atomic_load_explicit(&ep->far, memory_order_acquire));
+                              atomic_load_explicit(&ep->far, memory_order_acquire));
     }
 }
 
@@ -190,7 +198,8 @@ bool fsbml_observe_begin(void)
 {
     const fsbml_observer_config_t counters_only = {.trace_every = 0};
     opal_mutex_lock(&look.lock);
-    const bool there = NULL != mca_bml_fsbml.observer || (NULL != mca_bml_fsbml.sched && begin(&counters_only));
+    const bool there =
+        NULL != mca_bml_fsbml.observer || (NULL != mca_bml_fsbml.sched && begin(&counters_only));
     opal_mutex_unlock(&look.lock);
     return there;
 }

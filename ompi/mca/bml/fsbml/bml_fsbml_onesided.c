@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* One-sided communication where no rail has hardware for it. Open MPI 5.0's osc/rdma then sends active messages by a BTL:
- * it looks for one that stands both in the list of all BTLs and in the peer's lists, the one of least latency first. Here
- * it finds the pseudo BTL, so that each of its messages takes the rail that delivers it first. What the peer answers is
- * scheduled as well: its requests are shown to Open MPI as coming by the pseudo BTL. (4.1 has no such messages; its
- * osc/pt2pt works on the PML.) */
+/* One-sided communication where no rail has hardware for it. Open MPI 5.0's osc/rdma then sends active
+ * messages by a BTL: it looks for one that stands both in the list of all BTLs and in the peer's lists, the
+ * one of least latency first. Here it finds the pseudo BTL, so that each of its messages takes the rail that
+ * delivers it first. What the peer answers is scheduled as well: its requests are shown to Open MPI as coming
+ * by the pseudo BTL. (4.1 has no such messages; its osc/pt2pt works on the PML.) */
 
 #include "bml_fsbml_hooks.h"
 
@@ -24,11 +24,11 @@ bool fsbml_onesided_is_tag(mca_btl_base_tag_t tag)
 
 /* ---------------------------------------------- real endpoint -> endpoint */
 
-/* Open addressing; read without a lock. A grown table replaces the old one, which readers may still hold: it is kept until
- * the end (all old ones together are no larger than the new one). */
+/* Open addressing; read without a lock. A grown table replaces the old one, which readers may still hold: it
+ * is kept until the end (all old ones together are no larger than the new one). */
 typedef struct peers_t {
     struct peers_t *older;
-    size_t size, used;            /* size is a power of two */
+    size_t size, used; /* size is a power of two */
     struct {
         _Atomic(const struct mca_btl_base_endpoint_t *) real;
         _Atomic(mca_bml_fsbml_endpoint_t *) ep;
@@ -50,7 +50,8 @@ mca_bml_fsbml_endpoint_t *fsbml_onesided_endpoint(const struct mca_btl_base_endp
         return NULL;
     }
     for (size_t i = first_slot(real, t->size);; i = (i + 1) & (t->size - 1)) {
-        const struct mca_btl_base_endpoint_t *seen = atomic_load_explicit(&t->slot[i].real, memory_order_acquire);
+        const struct mca_btl_base_endpoint_t *seen =
+            atomic_load_explicit(&t->slot[i].real, memory_order_acquire);
         if (seen == real || NULL == seen) {
             return NULL != seen ? atomic_load_explicit(&t->slot[i].ep, memory_order_acquire) : NULL;
         }
@@ -138,8 +139,8 @@ static void received(mca_btl_base_module_t *btl, const mca_btl_base_receive_desc
     to->cbfunc(btl, &copy);
 }
 
-/* Open MPI registers for its active messages when the first window is made, and tells nobody. Both sides of a request then
- * still have collective communication to do, so this looks in time. */
+/* Open MPI registers for its active messages when the first window is made, and tells nobody. Both sides of a
+ * request then still have collective communication to do, so this looks in time. */
 static int intercept(void)
 {
     for (int i = 0; i < N_TAGS; ++i) {
@@ -222,12 +223,8 @@ mca_bml_fsbml_endpoint_t *fsbml_onesided_endpoint(const struct mca_btl_base_endp
     return NULL;
 }
 
-void fsbml_onesided_init(void)
-{
-}
+void fsbml_onesided_init(void) {}
 
-void fsbml_onesided_fini(void)
-{
-}
+void fsbml_onesided_fini(void) {}
 
 #endif /* MCA_BTL_BASE_TAG_RDMA */

@@ -14,8 +14,8 @@ enum { W_MAGIC, W_TYPE, W_JOB, W_RANK, W_SEQ, W_COUNT, W_BYTES, W_DELAY, N_WORDS
 enum { FLAGS_AT = 8 };
 _Static_assert(FSBML_PACKET_HEADER == N_WORDS * sizeof(uint32_t), "the header is eight words");
 
-/* The descriptor that this thread is giving to a BTL. A connection that is refused at once can complete it with an error
- * (and so free it) before btl_send returns an error as well. */
+/* The descriptor that this thread is giving to a BTL. A connection that is refused at once can complete it
+ * with an error (and so free it) before btl_send returns an error as well. */
 static _Thread_local const mca_btl_base_descriptor_t *in_hand;
 
 static void sent(struct mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -39,9 +39,9 @@ int fsbml_packet_send(const mca_bml_base_btl_t *entry, const fsbml_packet_t *pac
     size_t size = FSBML_PACKET_HEADER + payload_len;
     size = size < bytes ? bytes : size;
 
-    mca_btl_base_descriptor_t *des
-        = btl->btl_alloc(btl, entry->btl_endpoint, MCA_BTL_NO_ORDER, size,
-                         MCA_BTL_DES_FLAGS_PRIORITY | MCA_BTL_DES_FLAGS_BTL_OWNERSHIP | MCA_BTL_DES_FLAGS_SIGNAL | tag);
+    mca_btl_base_descriptor_t *des = btl->btl_alloc(
+        btl, entry->btl_endpoint, MCA_BTL_NO_ORDER, size,
+        MCA_BTL_DES_FLAGS_PRIORITY | MCA_BTL_DES_FLAGS_BTL_OWNERSHIP | MCA_BTL_DES_FLAGS_SIGNAL | tag);
     if (NULL == des) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }

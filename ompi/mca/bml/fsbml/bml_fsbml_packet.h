@@ -17,34 +17,39 @@ typedef struct fsbml_packet_t {
     uint8_t type;
     uint8_t flags;
     ompi_process_name_t from;
-    uint32_t seq;                 /**< of the probe that it belongs to */
-    uint32_t count;               /**< PRTT, REQUEST: messages in this probe; ASK: rank of who is asked, plus 1; LOOK: the rail */
-    uint32_t bytes;               /**< PRTT, REQUEST: size of each, header included; TABLE, LOOK: of the record; ASK: its job */
-    uint32_t delay_ns;            /**< REQUEST: of computation between two messages; timed ASK: what its answer may wait; timed
-                                   * ANSWER: what it waited, for its rail or for who was asked, if that was more */
+    uint32_t seq;   /**< of the probe that it belongs to */
+    uint32_t count; /**< PRTT, REQUEST: messages in this probe; ASK: rank of who is asked, plus 1; LOOK: the
+                       rail */
+    uint32_t
+        bytes; /**< PRTT, REQUEST: size of each, header included; TABLE, LOOK: of the record; ASK: its job */
+    uint32_t delay_ns; /**< REQUEST: of computation between two messages; timed ASK: what its answer may wait;
+                        * timed ANSWER: what it waited, for its rail or for who was asked, if that was more */
 } fsbml_packet_t;
 enum { FSBML_PACKET_HEADER = 32 };
-/** First word on the wire: "FSB" and a version. A change of it goes with one of the hello's version (core/table.cpp), or
- * processes of two FSBML versions would wait for each other's answers. */
+/** First word on the wire: "FSB" and a version. A change of it goes with one of the hello's version
+ * (core/table.cpp), or processes of two FSBML versions would wait for each other's answers. */
 #define FSBML_PACKET_MAGIC UINT32_C(0x02425346)
 enum {
-    FSBML_PACKET_ASK = 1,    /**< echo, please answer on this rail */
+    FSBML_PACKET_ASK = 1, /**< echo, please answer on this rail */
     FSBML_PACKET_ANSWER = 2,
-    FSBML_PACKET_PRTT = 3,   /**< one of n messages of a probe */
+    FSBML_PACKET_PRTT = 3, /**< one of n messages of a probe */
     FSBML_PACKET_PRTT_BACK = 4,
-    FSBML_PACKET_TABLE = 5,  /**< the measurement is over; what came out */
-    FSBML_PACKET_READY = 6,  /**< the mirror has come to its part of the measurement */
+    FSBML_PACKET_TABLE = 5,   /**< the measurement is over; what came out */
+    FSBML_PACKET_READY = 6,   /**< the mirror has come to its part of the measurement */
     FSBML_PACKET_REQUEST = 7, /**< please send so many messages of that size */
-    FSBML_PACKET_FLOW = 8,   /**< one of those */
-    FSBML_PACKET_LOOK = 9,   /**< what do you see of another path, that does not work? payload: what I see */
-    FSBML_PACKET_SEEN = 10,  /**< the answer */
+    FSBML_PACKET_FLOW = 8,    /**< one of those */
+    FSBML_PACKET_LOOK = 9,    /**< what do you see of another path, that does not work? payload: what I see */
+    FSBML_PACKET_SEEN = 10,   /**< the answer */
 };
 enum {
-    FSBML_PACKET_BRIEF = 1,  /**< flag of PRTT: the answer is to be as small as can be */
-    FSBML_PACKET_TIMED = 2,  /**< flag of ASK, and of its ANSWER: for how far the peer is, not whether it is there */
+    FSBML_PACKET_BRIEF = 1, /**< flag of PRTT: the answer is to be as small as can be */
+    FSBML_PACKET_TIMED =
+        2, /**< flag of ASK, and of its ANSWER: for how far the peer is, not whether it is there */
     FSBML_PACKET_ASTRAY = 4, /**< flag of ANSWER: the question was for somebody else */
-    FSBML_PACKET_AT_ONCE = 16, /**< flag of timed ASK: what waited for who was asked, not for its rail, is no answer either */
-    FSBML_PACKET_GIVEN_UP = 8, /**< flag of LOOK: the path worked, was measured, and is not used any more from here */
+    FSBML_PACKET_AT_ONCE =
+        16, /**< flag of timed ASK: what waited for who was asked, not for its rail, is no answer either */
+    FSBML_PACKET_GIVEN_UP =
+        8, /**< flag of LOOK: the path worked, was measured, and is not used any more from here */
 };
 
 /* bml_fsbml_packet.c: on the wire, and who gets them */

@@ -5,14 +5,17 @@
  */
 /* Which of a peer's addresses a tcp module gets.
  *
- * tcp of 4.1 joins the interfaces of two nodes well, but then gives the first module that asks for a peer the first pair, in
- * the order of this node's interfaces, the second module the next pair, and so on. That is the module's own interface only
- * if all modules ask, in that order, and each interface has its pair. Else a module sends over another one's rail (the
- * kernel routes by the peer's address), which would be charged and measured as its own, and the peer refuses connections
- * that it opens. So here
- *  - modules are made in the order of their interfaces, whatever the order of their names in btl_tcp_if_include;
- *  - all of them ask for each peer, also those that the user left out, but for those of which the peer has no part;
- *  - and where the peer connected first, so that tcp itself has asked for all, a path is charged to the rail it got. */
+ * tcp of 4.1 joins the interfaces of two nodes well, but then gives the first module that asks for a peer the
+ * first pair, in the order of this node's interfaces, the second module the next pair, and so on. That is the
+ * module's own interface only if all modules ask, in that order, and each interface has its pair. Else a
+ * module sends over another one's rail (the kernel routes by the peer's address), which would be charged and
+ * measured as its own, and the peer refuses connections that it opens. So here
+ *  - modules are made in the order of their interfaces, whatever the order of their names in
+ * btl_tcp_if_include;
+ *  - all of them ask for each peer, also those that the user left out, but for those of which the peer has no
+ * part;
+ *  - and where the peer connected first, so that tcp itself has asked for all, a path is charged to the rail
+ * it got. */
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -152,7 +155,8 @@ static bool is_settled(const ompi_proc_t *proc)
     return !FSBML_TCP_PAIRS_IN_TURN || n_tcp < 2 || proc == ompi_proc_local_proc;
 }
 
-/* What a peer has of the tcp modules' networks, bit = index in tcp[], and how many of its own; false if it does not say. */
+/* What a peer has of the tcp modules' networks, bit = index in tcp[], and how many of its own; false if it
+ * does not say. */
 static bool networks_of(ompi_proc_t *proc, uint32_t *has, uint32_t *uses, uint32_t *count)
 {
     fsbml_hello_t *hello = malloc(sizeof(*hello));
@@ -180,8 +184,8 @@ void fsbml_pairing_ask(ompi_proc_t *proc)
     if (is_settled(proc)) {
         return;
     }
-    /* Has the peer fewer interfaces than this node, and all of its networks are here too, then there are pairs for those
-     * and no more. Else all interfaces of this node have one. */
+    /* Has the peer fewer interfaces than this node, and all of its networks are here too, then there are
+     * pairs for those and no more. Else all interfaces of this node have one. */
     const bool told = networks_of(proc, &has, &uses, &count);
     const bool some = told && count > 0 && count < n_tcp && (uint32_t) __builtin_popcount(has) == count;
     for (uint32_t i = 0; i < n_tcp; ++i) {
@@ -201,7 +205,8 @@ void fsbml_pairing_settle(ompi_proc_t *proc)
             in_use = mca_bml_fsbml.btls[b] == tcp[i].btl;
         }
         if (!in_use
-            && OPAL_SUCCESS == tcp[i].btl->btl_add_procs(tcp[i].btl, 1, (opal_proc_t **) &proc, &endpoint, NULL)
+            && OPAL_SUCCESS
+                   == tcp[i].btl->btl_add_procs(tcp[i].btl, 1, (opal_proc_t **) &proc, &endpoint, NULL)
             && NULL != endpoint) {
             (void) tcp[i].btl->btl_del_procs(tcp[i].btl, 1, (opal_proc_t **) &proc, &endpoint);
         }
@@ -229,7 +234,8 @@ uint32_t fsbml_pairing_rail_of(uint32_t module, const struct mca_btl_base_endpoi
     return module;
 }
 
-void fsbml_pairing_rails(ompi_proc_t *proc, const mca_bml_base_btl_t *entry, size_t n, uint32_t taken[FSBML_MAX_RAILS])
+void fsbml_pairing_rails(ompi_proc_t *proc, const mca_bml_base_btl_t *entry, size_t n,
+                         uint32_t taken[FSBML_MAX_RAILS])
 {
     uint32_t asked = 0, has, uses, count;
     for (uint32_t r = 0; r < FSBML_MAX_RAILS; ++r) {
@@ -240,7 +246,8 @@ void fsbml_pairing_rails(ompi_proc_t *proc, const mca_bml_base_btl_t *entry, siz
     }
     for (size_t e = 0; e < n; ++e) {
         const int module = fsbml_rail_of(entry[e].btl);
-        if (module >= 0 && (uint32_t) module != fsbml_pairing_rail_of((uint32_t) module, entry[e].btl_endpoint)) {
+        if (module >= 0
+            && (uint32_t) module != fsbml_pairing_rail_of((uint32_t) module, entry[e].btl_endpoint)) {
             note_crossing(entry[e].btl_endpoint, (uint32_t) module); /* of a peer that has gone */
         }
     }
@@ -266,8 +273,9 @@ void fsbml_pairing_rails(ompi_proc_t *proc, const mca_bml_base_btl_t *entry, siz
                     note_crossing(entry[e].btl_endpoint, (uint32_t) rail);
                 }
             }
-            FSBML_VERBOSE(FSBML_V_PEER, "what tcp's module %s sends to %s takes rail %s", mca_bml_fsbml.rail[module].name,
-                          OMPI_NAME_PRINT(&proc->super.proc_name), mca_bml_fsbml.rail[rail].name);
+            FSBML_VERBOSE(FSBML_V_PEER, "what tcp's module %s sends to %s takes rail %s",
+                          mca_bml_fsbml.rail[module].name, OMPI_NAME_PRINT(&proc->super.proc_name),
+                          mca_bml_fsbml.rail[rail].name);
         }
     }
 }

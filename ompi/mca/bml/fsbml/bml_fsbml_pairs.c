@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Who measures. The first rank of each node looks at the hellos of all nodes, and finds in the core (core/classes.hpp) the pairs
- * that measure. All others look at hellos until they know the first pair, mostly at two. */
+/* Who measures. The first rank of each node looks at the hellos of all nodes, and finds in the core
+ * (core/classes.hpp) the pairs that measure. All others look at hellos until they know the first pair, mostly
+ * at two. */
 
 #include <errno.h>
 
@@ -16,7 +17,8 @@ static bool is_one_node(void)
     return fsbml_job_local_size() >= fsbml_job_size();
 }
 
-/* Takes out of a hello what connects no two of those who count as nodes. All nodes have it, under one name, on one level. */
+/* Takes out of a hello what connects no two of those who count as nodes. All nodes have it, under one name,
+ * on one level. */
 static void leave_out_local(fsbml_hello_t *hello)
 {
     static const char *const local[] = {"self#", "vader#", "sm#", "smcuda#"};
@@ -89,8 +91,10 @@ fsbml_pairs_t *fsbml_pairs_all(void)
 
 fsbml_pairs_t *fsbml_pairs_mine(void)
 {
-    /* On a job of several nodes only the first process of a node can be in a pair: the others need not look. */
-    if (0 == mca_bml_fsbml.n_groups || fsbml_job_size() < 2 || !(is_one_node() || 0 == fsbml_my_local_rank())) {
+    /* On a job of several nodes only the first process of a node can be in a pair: the others need not
+     * look. */
+    if (0 == mca_bml_fsbml.n_groups || fsbml_job_size() < 2
+        || !(is_one_node() || 0 == fsbml_my_local_rank())) {
         return NULL;
     }
     fsbml_pairs_t *pairs = fsbml_pairs_all();

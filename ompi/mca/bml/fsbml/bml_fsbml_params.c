@@ -27,71 +27,101 @@ typedef struct number_t {
     char *text;
 } number_t;
 
+/* clang-format off: a line each would hide what belongs together */
 enum {
-    N_PACKETS, N_SIZE_STEP, N_SMALL_SIZE, N_SAMPLES, N_BUDGET, N_PROBE_TIMEOUT, N_QUANTUM, N_TOGETHER, N_PER_PEER, N_VERBOSE,
-    N_DISPLAY, N_HOLDOUT, N_SEED, N_TRACE_EVERY, N_TRACE_ENTRIES, N_NUMBERS
+    N_PACKETS,
+    N_SIZE_STEP,
+    N_SMALL_SIZE,
+    N_SAMPLES,
+    N_BUDGET,
+    N_PROBE_TIMEOUT,
+    N_QUANTUM,
+    N_TOGETHER,
+    N_PER_PEER,
+    N_VERBOSE,
+    N_DISPLAY,
+    N_HOLDOUT,
+    N_SEED,
+    N_TRACE_EVERY,
+    N_TRACE_ENTRIES,
+    N_NUMBERS
 };
 
 static number_t number[N_NUMBERS] = {
     [N_PACKETS] = {"packets",
-                   "Most messages in one probe of the PRTT benchmark, n of PRTT(n,d,s) (2-1024, default 16)", 2, 1024, 16,
-                   OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_SIZE_STEP] = {"size_step",
-                     "Least bytes between two message sizes that the PRTT benchmark plans; they grow by a factor, and "
-                     "are closer where the rail's protocol changes (64-1048576, default 2048)",
-                     64, 1048576, 2048, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_SMALL_SIZE] = {"small_size",
-                      "Smallest message of the PRTT benchmark, in bytes, but at least its header of 32; measures "
-                      "overhead and latency (1-4096, default 1)",
-                      1, 4096, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_SAMPLES] = {"samples",
-                   "Wanted repetitions of each probe of the PRTT benchmark; fewer where the parameters are sure before, "
-                   "or the budget is spent, and up to four times as many where they are not sure (1-1000, default 9)",
-                   1, 1000, 9, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_BUDGET] = {"budget",
-                  "Most milliseconds of one run of the PRTT benchmark, for all rails of a pair of nodes; plans are made for "
-                  "two fifths. What tests it, and runs that repeat it if it does not hold, come on top (10-60000, default "
-                  "300)",
-                  10, 60000, 300, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_PROBE_TIMEOUT] = {"probe_timeout",
-                         "Milliseconds after which a rail that does not answer, while another rail to the same peer "
-                         "does, carries no traffic to that peer (10-60000, default 500)",
-                         10, 60000, 500, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_QUANTUM] = {"quantum",
-                   "Largest fragment of a long message, in bytes; 0 = the smallest that still uses every rail well, "
-                   "from the measured parameters (0, or 1024-1073741824, default 0)",
-                   0, 1073741824, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY},
-    [N_TOGETHER] = {"together",
-                    "Whether all rails are measured at once as well, to find those that share a link, a bus or a "
-                    "processor (0 or 1, default 1)",
-                    0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_PER_PEER] = {"per_peer",
-                    "Whether the latency to each peer is looked at when it is first used: it may be farther than those that "
-                    "were measured (0 or 1, default 1; with bml_fsbml_table 0)",
-                    0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
-    [N_VERBOSE] = {"verbose",
-                   "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
-                   "at start, 20 = what happens to each peer's paths, 40 = each probe (0-100, default 0)",
-                   0, 100, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY},
-    [N_DISPLAY] = {"display",
-                   "Whether the job prints on stderr, once and when it starts, its rails, what was measured of them, and which "
-                   "are left out and why (0 or 1, default 0)",
-                   0, 1, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY},
-    [N_HOLDOUT] = {"holdout",
-                   "Exchanges of sizes and numbers that were not measured, run to test what was, for the report "
-                   "(bml_fsbml_measurement); as many as fit into 2 s (0-1000, default 0)",
-                   0, 1000, 0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
-    [N_SEED] = {"seed",
-                "Seed of what is drawn: the order of the PRTT benchmark's probes, and the exchanges of bml_fsbml_holdout "
-                "(1-1000000, default 1)",
-                1, 1000000, 1, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_TRACE_EVERY] = {"trace_every", "One in so many decisions is in the trace (bml_fsbml_trace) (1-1000000000, default 1)",
+                   "Most messages in one probe of the PRTT benchmark, n of PRTT(n,d,s) (2-1024, default 16)",
+                   2, 1024, 16, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
+    [N_SIZE_STEP] =
+        {"size_step",
+         "Least bytes between two message sizes that the PRTT benchmark plans; they grow by a factor, and "
+         "are closer where the rail's protocol changes (64-1048576, default 2048)",
+         64, 1048576, 2048, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
+    [N_SMALL_SIZE] =
+        {"small_size",
+         "Smallest message of the PRTT benchmark, in bytes, but at least its header of 32; measures "
+         "overhead and latency (1-4096, default 1)",
+         1, 4096, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
+    [N_SAMPLES] =
+        {"samples",
+         "Wanted repetitions of each probe of the PRTT benchmark; fewer where the parameters are sure before, "
+         "or the budget is spent, and up to four times as many where they are not sure (1-1000, default 9)",
+         1, 1000, 9, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
+    [N_BUDGET] =
+        {"budget",
+         "Most milliseconds of one run of the PRTT benchmark, for all rails of a pair of nodes; plans are made for "
+         "two fifths. What tests it, and runs that repeat it if it does not hold, come on top (10-60000, default "
+         "300)",
+         10, 60000, 300, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ},
+    [N_PROBE_TIMEOUT] =
+        {"probe_timeout",
+         "Milliseconds after which a rail that does not answer, while another rail to the same peer "
+         "does, carries no traffic to that peer (10-60000, default 500)",
+         10, 60000, 500, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ},
+    [N_QUANTUM] =
+        {"quantum",
+         "Largest fragment of a long message, in bytes; 0 = the smallest that still uses every rail well, "
+         "from the measured parameters (0, or 1024-1073741824, default 0)",
+         0, 1073741824, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY},
+    [N_TOGETHER] =
+        {"together",
+         "Whether all rails are measured at once as well, to find those that share a link, a bus or a "
+         "processor (0 or 1, default 1)",
+         0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
+    [N_PER_PEER] =
+        {"per_peer",
+         "Whether the latency to each peer is looked at when it is first used: it may be farther than those that "
+         "were measured (0 or 1, default 1; with bml_fsbml_table 0)",
+         0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
+    [N_VERBOSE] =
+        {"verbose",
+         "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
+         "at start, 20 = what happens to each peer's paths, 40 = each probe (0-100, default 0)",
+         0, 100, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY},
+    [N_DISPLAY] =
+        {"display",
+         "Whether the job prints on stderr, once and when it starts, its rails, what was measured of them, and which "
+         "are left out and why (0 or 1, default 0)",
+         0, 1, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY},
+    [N_HOLDOUT] =
+        {"holdout",
+         "Exchanges of sizes and numbers that were not measured, run to test what was, for the report "
+         "(bml_fsbml_measurement); as many as fit into 2 s (0-1000, default 0)",
+         0, 1000, 0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
+    [N_SEED] =
+        {"seed",
+         "Seed of what is drawn: the order of the PRTT benchmark's probes, and the exchanges of bml_fsbml_holdout "
+         "(1-1000000, default 1)",
+         1, 1000000, 1, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_ALL_EQ},
+    [N_TRACE_EVERY] = {"trace_every",
+                       "One in so many decisions is in the trace (bml_fsbml_trace) (1-1000000000, default 1)",
                        1, 1000000000, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
-    [N_TRACE_ENTRIES] = {"trace_entries",
-                         "Most decisions in the trace of a process, the latest; each takes 32 bytes of memory and 24 for "
-                         "each rail (1-16777216, default 65536)",
-                         1, 16777216, 65536, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
+    [N_TRACE_ENTRIES] =
+        {"trace_entries",
+         "Most decisions in the trace of a process, the latest; each takes 32 bytes of memory and 24 for "
+         "each rail (1-16777216, default 65536)",
+         1, 16777216, 65536, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
 };
+/* clang-format on */
 
 static char *policy_text, *rdma_text, *ledger_text, *cache_text;
 static char policy_help[256]; /* filled in at registration: it lists the core's policies */
@@ -116,7 +146,8 @@ static const string_t string[] = {
      "Comma-separated names of the only rails to use, e.g. eth1,eth2; also addresses, networks, PCI addresses, devices, BTL "
      "components; empty = all",
      OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_LOCAL, &mca_bml_fsbml_params.include, NULL},
-    {"exclude", "Comma-separated names of rails not to use, e.g. eth0; also as include has them; empty = none",
+    {"exclude",
+     "Comma-separated names of rails not to use, e.g. eth0; also as include has them; empty = none",
      OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_LOCAL, &mca_bml_fsbml_params.exclude, NULL},
     {"ledger",
      "Whether the ranks of a node, which share its rails, see in shared memory what each has given them to do: auto (if the "
@@ -184,8 +215,8 @@ static bool validate(number_t *n)
 static int register_string(const mca_base_component_t *component, const char *name, const char *help,
                            mca_base_var_info_lvl_t level, mca_base_var_scope_t scope, char **storage)
 {
-    int rc = mca_base_component_var_register(component, name, help, MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, level, scope,
-                                             storage);
+    int rc = mca_base_component_var_register(component, name, help, MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0,
+                                             level, scope, storage);
     return rc < 0 ? rc : OMPI_SUCCESS;
 }
 
@@ -254,7 +285,8 @@ int fsbml_params_register(const mca_base_component_t *component)
         p->valid = validate(&number[i]) && p->valid;
     }
     if (0 != fsbml_policy_parse(NULL != policy_text ? policy_text : "", &p->policy)) {
-        opal_show_help(FSBML_HELP, "bad policy", true, NULL != policy_text ? policy_text : "", fsbml_policy_list());
+        opal_show_help(FSBML_HELP, "bad policy", true, NULL != policy_text ? policy_text : "",
+                       fsbml_policy_list());
         p->valid = false;
     }
     /* in the order of their types */
@@ -295,7 +327,8 @@ int fsbml_params_register(const mca_base_component_t *component)
 void fsbml_params_agreed(char *buf, size_t len)
 {
     const mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
-    snprintf(buf, len, "packets=%u step=%u small=%u samples=%u budget=%" PRIu64 " timeout=%" PRIu64 " together=%d",
+    snprintf(buf, len,
+             "packets=%u step=%u small=%u samples=%u budget=%" PRIu64 " timeout=%" PRIu64 " together=%d",
              p->calib.packets, p->calib.size_step, p->calib.small_size, p->calib.samples, p->calib.budget_ns,
              p->probe_timeout_ns, p->together);
 }

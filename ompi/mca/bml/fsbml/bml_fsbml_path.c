@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* A path's state: possible, live, closed because it failed, removed on request. Who sends reads the masks without a lock;
- * who changes them has the endpoint's, so that no answer opens a path that is being taken away. */
+/* A path's state: possible, live, closed because it failed, removed on request. Who sends reads the masks
+ * without a lock; who changes them has the endpoint's, so that no answer opens a path that is being taken
+ * away. */
 
 #include <stdio.h>
 
@@ -58,7 +59,8 @@ void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, 
                   OMPI_NAME_PRINT(&ep->proc->super.proc_name), why);
 }
 
-/* Whether it is time to tell of a closed path: a peer that was asked in time why it does not work has as long again to answer. */
+/* Whether it is time to tell of a closed path: a peer that was asked in time why it does not work has as long
+ * again to answer. */
 static bool is_due(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now)
 {
     const uint64_t timeout = mca_bml_fsbml_params.probe_timeout_ns, closed_ns = path->closed_ns;
@@ -90,8 +92,8 @@ bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
         path->reported = true;
         opal_mutex_unlock(&ep->lock);
         fsbml_rails_names(atomic_load(&ep->possible), rest, sizeof(rest));
-        opal_show_help(FSBML_HELP, "rail left out", true, rail->name, fsbml_name_detail(rail, detail), fsbml_node_name(), peer,
-                       why, '\0' != rest[0] ? rest : "none");
+        opal_show_help(FSBML_HELP, "rail left out", true, rail->name, fsbml_name_detail(rail, detail),
+                       fsbml_node_name(), peer, why, '\0' != rest[0] ? rest : "none");
         fsbml_diagnose_note(path->rail, peer, kind, why);
         free(peer);
     }

@@ -3,9 +3,10 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Where a rail's device is: its name, PCI address and NUMA node, and whether this process runs elsewhere. By hwloc, and by the
- * kernel's own files for what hwloc does not know. The former's list of interfaces, and the latter's, may be of another network
- * namespace: an interface counts as ours if its hardware address does, or if the driver says which PCI device it is. */
+/* Where a rail's device is: its name, PCI address and NUMA node, and whether this process runs elsewhere. By
+ * hwloc, and by the kernel's own files for what hwloc does not know. The former's list of interfaces, and the
+ * latter's, may be of another network namespace: an interface counts as ours if its hardware address does, or
+ * if the driver says which PCI device it is. */
 
 #include <dirent.h>
 #include <limits.h>
@@ -56,7 +57,8 @@ uint64_t fsbml_machine_nodes(void *topology, const void *cpuset)
 {
     uint64_t nodes = 0, all = 0;
     hwloc_obj_t node = NULL;
-    while (NULL != cpuset && NULL != (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node))) {
+    while (NULL != cpuset
+           && NULL != (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node))) {
         if (node->os_index >= 64 || NULL == node->cpuset) {
             return 0;
         }
@@ -119,7 +121,8 @@ static hwloc_obj_t find_device(hwloc_topology_t topology, const char *name, cons
         return hwloc_get_pcidev_by_busidstring(topology, about->pci);
     }
     for (hwloc_obj_t os = NULL; NULL != (os = hwloc_get_next_osdev(topology, os));) {
-        if (NULL != os->name && 0 == strcmp(os->name, name) && is_ours(about, hwloc_obj_get_info_by_name(os, "Address"))) {
+        if (NULL != os->name && 0 == strcmp(os->name, name)
+            && is_ours(about, hwloc_obj_get_info_by_name(os, "Address"))) {
             while (NULL != os && HWLOC_OBJ_PCI_DEVICE != os->type) {
                 os = os->parent;
             }
@@ -132,7 +135,8 @@ static hwloc_obj_t find_device(hwloc_topology_t topology, const char *name, cons
 /* Its NUMA nodes, 0 where that says nothing. */
 static uint64_t ask_hwloc(const fsbml_machine_t *machine, const char *name, fsbml_rail_about_t *about)
 {
-    hwloc_obj_t pci = NULL != machine->topology ? find_device(machine->topology, name, about) : NULL, os = NULL;
+    hwloc_obj_t pci = NULL != machine->topology ? find_device(machine->topology, name, about) : NULL,
+                os = NULL;
     if (NULL == pci) {
         return 0;
     }
@@ -274,8 +278,9 @@ void fsbml_machine_tell(const fsbml_machine_t *machine, const char *name, const 
         }
     }
     if (about->far_numa) {
-        FSBML_VERBOSE(FSBML_V_RAILS, "rail %s is at NUMA node %d, this process runs on node %s: that is in its o and L", name,
-                      (int) about->numa, here);
+        FSBML_VERBOSE(FSBML_V_RAILS,
+                      "rail %s is at NUMA node %d, this process runs on node %s: that is in its o and L",
+                      name, (int) about->numa, here);
     }
 }
 

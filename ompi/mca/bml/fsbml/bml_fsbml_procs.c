@@ -22,8 +22,9 @@ static int unreachable(ompi_proc_t *proc)
             snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? " " : "",
                      mca_bml_fsbml.btls[i]->btl_component->btl_version.mca_component_name);
         }
-        opal_show_help(FSBML_HELP, "unreachable peer", true, OMPI_NAME_PRINT(&ompi_proc_local_proc->super.proc_name),
-                       fsbml_node_name(), OMPI_NAME_PRINT(&proc->super.proc_name), peer, names);
+        opal_show_help(FSBML_HELP, "unreachable peer", true,
+                       OMPI_NAME_PRINT(&ompi_proc_local_proc->super.proc_name), fsbml_node_name(),
+                       OMPI_NAME_PRINT(&proc->super.proc_name), peer, names);
         free(peer);
     }
     return OMPI_ERR_UNREACH;
@@ -45,7 +46,8 @@ uint32_t fsbml_btl_flags(const mca_btl_base_module_t *btl)
 }
 
 /* Whether a BTL that reaches a peer has a use there, given the entries so far (by falling exclusivity). */
-static bool is_useful(const mca_bml_base_btl_t *entry, size_t n, const mca_btl_base_module_t *btl, uint32_t flags)
+static bool is_useful(const mca_bml_base_btl_t *entry, size_t n, const mca_btl_base_module_t *btl,
+                      uint32_t flags)
 {
     const uint32_t full = MCA_BTL_FLAGS_RDMA | MCA_BTL_FLAGS_ATOMIC_FOPS;
     if (flags & MCA_BTL_FLAGS_SEND) {
@@ -94,7 +96,8 @@ static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
         rc = OMPI_ERR_OUT_OF_RESOURCE;
         goto out;
     }
-    /* The modex of 5.0 does not keep the lives of different processes apart: addresses may still be of an earlier one. */
+    /* The modex of 5.0 does not keep the lives of different processes apart: addresses may still be of an
+     * earlier one. */
     for (size_t p = 0; p < n; ++p) {
         if (procs[p] != ompi_proc_local_proc) {
             if (mca_bml_fsbml.epoch > 1) {

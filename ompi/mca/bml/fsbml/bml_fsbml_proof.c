@@ -5,9 +5,10 @@
  */
 /* A path carries traffic only after its peer has answered on it.
  *
- * An endpoint asks on all of its paths as soon as it is made, and waits for nothing: what the PML sends before the first
- * answer is held. The first answer opens its path. A peer that computes answers nobody, so silence alone proves nothing:
- * a path is given up only if the peer, asked once more on a live path after the time-out, answers there and not here. */
+ * An endpoint asks on all of its paths as soon as it is made, and waits for nothing: what the PML sends
+ * before the first answer is held. The first answer opens its path. A peer that computes answers nobody, so
+ * silence alone proves nothing: a path is given up only if the peer, asked once more on a live path after the
+ * time-out, answers there and not here. */
 
 #include <stdio.h>
 
@@ -30,7 +31,8 @@ void fsbml_proof_watch(mca_bml_fsbml_endpoint_t *ep)
         ep->next = proving;
         proving = ep;
     }
-    if (!running) { /* under the lock, so that no thread that has just found the list empty unregisters it again */
+    if (!running) { /* under the lock, so that no thread that has just found the list empty unregisters it
+                       again */
         running = true;
         opal_progress_register(progress);
     }
@@ -52,7 +54,8 @@ static void unwatch(mca_bml_fsbml_endpoint_t *ep)
 
 static bool needs_nothing(mca_bml_fsbml_endpoint_t *ep)
 {
-    return atomic_load(&ep->live) == atomic_load(&ep->possible) && 0 == atomic_load(&ep->n_held) && !fsbml_far_asks(ep);
+    return atomic_load(&ep->live) == atomic_load(&ep->possible) && 0 == atomic_load(&ep->n_held)
+           && !fsbml_far_asks(ep);
 }
 
 int fsbml_proof_init(void)
@@ -74,7 +77,8 @@ void fsbml_proof_fini(void)
 
 /* ------------------------------------------------------------ asking, answers */
 
-/* A question's number: its path's round, and whether it was asked after the time-out. The answer repeats it. */
+/* A question's number: its path's round, and whether it was asked after the time-out. The answer repeats
+ * it. */
 enum { SEQ_AGAIN = 1 };
 
 static int ask(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, bool again)
@@ -140,8 +144,8 @@ void fsbml_proof_start(mca_bml_fsbml_endpoint_t *ep)
         /* Nobody there who could answer a probe. One rail, the first, as it would be without FSBML. */
         const mca_bml_fsbml_rail_t *rail = &mca_bml_fsbml.rail[ep->path[0].rail];
         char *peer = fsbml_proc_host(ep->proc), full[FSBML_NAME_FULL];
-        opal_show_help(FSBML_HELP, "peer without fsbml", true, OMPI_NAME_PRINT(&ep->proc->super.proc_name), peer,
-                       fsbml_name_full(rail->name, &rail->about, full));
+        opal_show_help(FSBML_HELP, "peer without fsbml", true, OMPI_NAME_PRINT(&ep->proc->super.proc_name),
+                       peer, fsbml_name_full(rail->name, &rail->about, full));
         free(peer);
         opal_mutex_lock(&ep->lock);
         ep->mute = true;
@@ -165,7 +169,8 @@ bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char 
                 return false;
             }
             fsbml_path_close(ep, &ep->path[i], why);
-            fsbml_proof_watch(ep); /* what is held must go elsewhere, but not from within a BTL's error callback */
+            fsbml_proof_watch(
+                ep); /* what is held must go elsewhere, but not from within a BTL's error callback */
             return true;
         }
     }
@@ -207,7 +212,8 @@ void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
     const bool timed = 0 != (packet->flags & FSBML_PACKET_TIMED);
     const fsbml_packet_t answer = {.type = FSBML_PACKET_ANSWER,
-                                   .flags = (packet->flags & FSBML_PACKET_TIMED) | (mine ? 0 : FSBML_PACKET_ASTRAY),
+                                   .flags = (packet->flags & FSBML_PACKET_TIMED)
+                                            | (mine ? 0 : FSBML_PACKET_ASTRAY),
                                    .from = *OMPI_PROC_MY_NAME,
                                    .seq = packet->seq,
                                    .count = packet->count,
@@ -256,7 +262,8 @@ void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *pack
 
 /* --------------------------------------------------------------- time passes */
 
-/* Nobody has answered for long. The peer may compute; if its network is dead, the BTL will say so in its own time. */
+/* Nobody has answered for long. The peer may compute; if its network is dead, the BTL will say so in its own
+ * time. */
 static void tell_silence(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
 {
     const uint64_t patience = 10000000000u + 4 * mca_bml_fsbml_params.probe_timeout_ns;
@@ -265,7 +272,8 @@ static void tell_silence(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
         char *peer = fsbml_proc_host(ep->proc);
         ep->silence_told = true;
         opal_show_help(FSBML_HELP, "peer is silent", true, fsbml_node_name(),
-                       OMPI_NAME_PRINT(&ep->proc->super.proc_name), peer, (double) (now - ep->asked_ns) / 1e9);
+                       OMPI_NAME_PRINT(&ep->proc->super.proc_name), peer,
+                       (double) (now - ep->asked_ns) / 1e9);
         free(peer);
     }
 }
@@ -315,7 +323,8 @@ static void no_way(mca_bml_fsbml_endpoint_t *ep)
     }
     char *peer = fsbml_proc_host(ep->proc);
     char *why = removed ? "all rails removed" : "no rail answers";
-    opal_show_help(FSBML_HELP, why, true, fsbml_node_name(), OMPI_NAME_PRINT(&ep->proc->super.proc_name), peer);
+    opal_show_help(FSBML_HELP, why, true, fsbml_node_name(), OMPI_NAME_PRINT(&ep->proc->super.proc_name),
+                   peer);
     free(peer);
     fsbml_held_fail(ep);
     if (NULL != mca_bml_fsbml.error_cb) {

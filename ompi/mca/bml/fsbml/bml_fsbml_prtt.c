@@ -16,11 +16,12 @@
 #include "bml_fsbml_hooks.h"
 #include "opal/runtime/opal_progress.h"
 
-/* One a rail, as rails can be measured at once. A probe's number is that of its rail modulo FSBML_MAX_RAILS. */
+/* One a rail, as rails can be measured at once. A probe's number is that of its rail modulo
+ * FSBML_MAX_RAILS. */
 typedef struct exchange_t {
-    _Atomic uint32_t seq;                /* 0: nothing is awaited */
-    _Atomic uint32_t answers, messages;  /* PRTT_BACK and FLOW that are still to come */
-    _Atomic uint64_t through_ns;         /* when the last of them came */
+    _Atomic uint32_t seq;               /* 0: nothing is awaited */
+    _Atomic uint32_t answers, messages; /* PRTT_BACK and FLOW that are still to come */
+    _Atomic uint64_t through_ns;        /* when the last of them came */
 } exchange_t;
 static exchange_t exchange[FSBML_MAX_RAILS];
 
@@ -32,12 +33,14 @@ void fsbml_prtt_reset(void)
 
 bool fsbml_prtt_fits(const mca_btl_base_module_t *btl, uint32_t packets, uint32_t bytes)
 {
-    return packets >= 1 && packets <= FSBML_PRTT_MOST && bytes >= FSBML_PACKET_HEADER && bytes <= fsbml_prtt_bytes(btl);
+    return packets >= 1 && packets <= FSBML_PRTT_MOST && bytes >= FSBML_PACKET_HEADER
+           && bytes <= fsbml_prtt_bytes(btl);
 }
 
 uint32_t fsbml_prtt_bytes(const mca_btl_base_module_t *btl)
 {
-    const size_t most = btl->btl_max_send_size > btl->btl_eager_limit ? btl->btl_max_send_size : btl->btl_eager_limit;
+    const size_t most =
+        btl->btl_max_send_size > btl->btl_eager_limit ? btl->btl_max_send_size : btl->btl_eager_limit;
     return most < UINT32_MAX ? (uint32_t) most : UINT32_MAX;
 }
 

@@ -3,17 +3,33 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* MPI_T performance variables. One value a rail, in the order of the control variable bml_fsbml_rail_names; there are always
- * FSBML_MAX_RAILS values, those behind the last rail are 0, as a handle may be older than the rails are. What is counted only
- * while somebody looks begins with the first handle. */
+/* MPI_T performance variables. One value a rail, in the order of the control variable bml_fsbml_rail_names;
+ * there are always FSBML_MAX_RAILS values, those behind the last rail are 0, as a handle may be older than
+ * the rails are. What is counted only while somebody looks begins with the first handle. */
 
 #include "bml_fsbml.h"
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
 
 typedef enum value_t {
-    RAILS, MESSAGES, BYTES, BUSY, KERNEL_BUSY, BACKLOG, BACKLOG_MAX, PASSED_OVER, ARRIVALS, PREDICTED, OBSERVED, ERROR_SUM,
-    OUT_OF_SERVICE, P_L, P_O_S, P_O_R, P_g, P_G,
+    RAILS,
+    MESSAGES,
+    BYTES,
+    BUSY,
+    KERNEL_BUSY,
+    BACKLOG,
+    BACKLOG_MAX,
+    PASSED_OVER,
+    ARRIVALS,
+    PREDICTED,
+    OBSERVED,
+    ERROR_SUM,
+    OUT_OF_SERVICE,
+    P_L,
+    P_O_S,
+    P_O_R,
+    P_g,
+    P_G,
     N_VALUES
 } value_t;
 
@@ -24,32 +40,54 @@ typedef struct variable_t {
     mca_base_var_type_t type;
 } variable_t;
 
-#define SUM(name, help) {name, help, MCA_BASE_PVAR_CLASS_AGGREGATE, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG}
-#define COUNT(name, help) {name, help, MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG}
-#define LEVEL(name, help) {name, help, MCA_BASE_PVAR_CLASS_LEVEL, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG}
-#define VALUE(name, help) {name, help, MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_DOUBLE}
+#define SUM(name, help)                                                                 \
+    {                                                                                   \
+        name, help, MCA_BASE_PVAR_CLASS_AGGREGATE, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG \
+    }
+#define COUNT(name, help)                                                             \
+    {                                                                                 \
+        name, help, MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG \
+    }
+#define LEVEL(name, help)                                                           \
+    {                                                                               \
+        name, help, MCA_BASE_PVAR_CLASS_LEVEL, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG \
+    }
+#define VALUE(name, help)                                                 \
+    {                                                                     \
+        name, help, MCA_BASE_PVAR_CLASS_GENERIC, MCA_BASE_VAR_TYPE_DOUBLE \
+    }
 
 static const variable_t variable[N_VALUES] = {
-    [RAILS] = {"rails", "Rails of this process: so many values of the others are in use", MCA_BASE_PVAR_CLASS_LEVEL,
-               MCA_BASE_VAR_TYPE_UNSIGNED_INT},
-    [MESSAGES] = COUNT("rail_messages", "Messages and fragments given to each rail, the PML's own among them"),
+    [RAILS] = {"rails", "Rails of this process: so many values of the others are in use",
+               MCA_BASE_PVAR_CLASS_LEVEL, MCA_BASE_VAR_TYPE_UNSIGNED_INT},
+    [MESSAGES] =
+        COUNT("rail_messages", "Messages and fragments given to each rail, the PML's own among them"),
     [BYTES] = SUM("rail_bytes", "Bytes of these, with the PML's headers, without the network's"),
     [BUSY] = SUM("rail_busy_ns", "How long each rail was to be busy with them by the model, in ns"),
-    [KERNEL_BUSY] = SUM("rail_kernel_busy_ns",
-                        "How long this process' TCP connections on each rail had data that was not acknowledged, in ns, by "
-                        "the kernel; the sum over connections"),
-    [BACKLOG] = LEVEL("rail_backlog_ns", "How long each rail still has to do now, in ns, by the model; all ranks of the node "
-                                         "together where they share an account"),
-    [BACKLOG_MAX] = {"rail_backlog_max_ns", "The most that this was right after a message, since somebody looks",
+    [KERNEL_BUSY] = SUM(
+        "rail_kernel_busy_ns",
+        "How long this process' TCP connections on each rail had data that was not acknowledged, in ns, by "
+        "the kernel; the sum over connections"),
+    [BACKLOG] = LEVEL("rail_backlog_ns",
+                      "How long each rail still has to do now, in ns, by the model; all ranks of the node "
+                      "together where they share an account"),
+    [BACKLOG_MAX] = {"rail_backlog_max_ns",
+                     "The most that this was right after a message, since somebody looks",
                      MCA_BASE_PVAR_CLASS_HIGHWATERMARK, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
-    [PASSED_OVER] = COUNT("rail_passed_over", "Times that each rail could have had a message and another one got it, since "
-                                              "somebody looks"),
-    [ARRIVALS] = COUNT("rail_arrivals", "Messages whose arrival was found out, by a small question behind them, since somebody "
-                                        "looks"),
-    [PREDICTED] = SUM("rail_arrivals_predicted_ns", "Predicted times of these, from when they were given to the rail"),
-    [OBSERVED] = SUM("rail_arrivals_observed_ns", "Observed times of these; not of those that came while nobody looked"),
+    [PASSED_OVER] = COUNT("rail_passed_over",
+                          "Times that each rail could have had a message and another one got it, since "
+                          "somebody looks"),
+    [ARRIVALS] =
+        COUNT("rail_arrivals",
+              "Messages whose arrival was found out, by a small question behind them, since somebody "
+              "looks"),
+    [PREDICTED] =
+        SUM("rail_arrivals_predicted_ns", "Predicted times of these, from when they were given to the rail"),
+    [OBSERVED] = SUM("rail_arrivals_observed_ns",
+                     "Observed times of these; not of those that came while nobody looked"),
     [ERROR_SUM] = SUM("rail_arrivals_error_ns", "Sum of what the two differ by"),
-    [OUT_OF_SERVICE] = LEVEL("rail_out_of_service", "Peers to which each rail does not lead, although it should"),
+    [OUT_OF_SERVICE] =
+        LEVEL("rail_out_of_service", "Peers to which each rail does not lead, although it should"),
     [P_L] = VALUE("rail_L_ns", "Measured latency L in ns; 0: not measured"),
     [P_O_S] = VALUE("rail_o_s_ns", "Measured overhead of the sender o_s in ns"),
     [P_O_R] = VALUE("rail_o_r_ns", "Measured overhead of the receiver o_r in ns"),
@@ -61,8 +99,8 @@ static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT; /* the rails do not go away w
 static bool open_now;
 static bool looks, looks_at_arrivals; /* a handle was made, maybe before the rails */
 static char *names;                   /* storage of the control variable */
-/* Sums never become less, as handles tell what was added: not when a connection goes whose times the kernel knew, nor when the
- * rails go with MPI, and a tool stays. */
+/* Sums never become less, as handles tell what was added: not when a connection goes whose times the kernel
+ * knew, nor when the rails go with MPI, and a tool stays. */
 static unsigned long long ended[N_VALUES][FSBML_MAX_RAILS], told[N_VALUES][FSBML_MAX_RAILS];
 
 static uint64_t seen(uint32_t r, value_t v)
@@ -104,7 +142,8 @@ static uint64_t count(uint32_t r, value_t v)
 
 static bool is_sum(value_t v)
 {
-    return MCA_BASE_PVAR_CLASS_COUNTER == variable[v].class || MCA_BASE_PVAR_CLASS_AGGREGATE == variable[v].class;
+    return MCA_BASE_PVAR_CLASS_COUNTER == variable[v].class
+           || MCA_BASE_PVAR_CLASS_AGGREGATE == variable[v].class;
 }
 
 /* `now`: 0 once the rail is gone. */
@@ -192,18 +231,20 @@ int fsbml_pvars_register(const mca_base_component_t *component)
         const variable_t *p = &variable[v];
         const bool adds = is_sum((value_t) v);
         const int rc = mca_base_component_pvar_register(
-            component, p->name, p->help, OPAL_INFO_LVL_4, p->class, p->type, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
-            MCA_BASE_PVAR_FLAG_CONTINUOUS | (adds ? 0 : MCA_BASE_PVAR_FLAG_READONLY), get_value, adds ? set_value : NULL, notify,
-            (void *) (uintptr_t) p);
+            component, p->name, p->help, OPAL_INFO_LVL_4, p->class, p->type, NULL,
+            MCA_BASE_VAR_BIND_NO_OBJECT,
+            MCA_BASE_PVAR_FLAG_CONTINUOUS | (adds ? 0 : MCA_BASE_PVAR_FLAG_READONLY), get_value,
+            adds ? set_value : NULL, notify, (void *) (uintptr_t) p);
         if (rc < 0) {
             return rc;
         }
     }
     names = NULL; /* the variable system has freed it */
     const int rc = mca_base_component_var_register(
-        component, "rail_names", "The rails of this process, in the order of the performance variables (set by FSBML)",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, MCA_BASE_VAR_FLAG_DEFAULT_ONLY, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY,
-        &names);
+        component, "rail_names",
+        "The rails of this process, in the order of the performance variables (set by FSBML)",
+        MCA_BASE_VAR_TYPE_STRING, NULL, 0, MCA_BASE_VAR_FLAG_DEFAULT_ONLY, OPAL_INFO_LVL_4,
+        MCA_BASE_VAR_SCOPE_READONLY, &names);
     return rc < 0 ? rc : OMPI_SUCCESS;
 }
 

@@ -71,8 +71,7 @@ static bool is_local(const mca_btl_base_module_t *btl)
 /* `self` reaches no one else, so there is nothing to choose for it. */
 static bool can_be_rail(const mca_btl_base_module_t *btl)
 {
-    return 0 != strcmp(component_name(btl), "self")
-           && 0 != (fsbml_btl_flags(btl) & MCA_BTL_FLAGS_SEND);
+    return 0 != strcmp(component_name(btl), "self") && 0 != (fsbml_btl_flags(btl) & MCA_BTL_FLAGS_SEND);
 }
 
 static size_t count_peers_in_group(const candidate_t *c, size_t n, size_t at)
@@ -84,7 +83,8 @@ static size_t count_peers_in_group(const candidate_t *c, size_t n, size_t at)
     return same;
 }
 
-/* Finds where the candidates' devices are. Loading a topology takes time: only where somebody wants to see that. */
+/* Finds where the candidates' devices are. Loading a topology takes time: only where somebody wants to see
+ * that. */
 static void place_candidates(fsbml_machine_t *machine, bool load, candidate_t *c, size_t n)
 {
     fsbml_machine_done(machine);
@@ -106,7 +106,8 @@ static bool is_known(char *word, const candidate_t *c, size_t n)
     return known;
 }
 
-/* Applies include/exclude; returns how many are left. Groups of one are left alone by `include`: there is no choice. */
+/* Applies include/exclude; returns how many are left. Groups of one are left alone by `include`: there is no
+ * choice. */
 static size_t select_candidates(fsbml_machine_t *machine, candidate_t *c, size_t n)
 {
     char **include = opal_argv_split(mca_bml_fsbml_params.include, ',');
@@ -151,8 +152,9 @@ static size_t select_candidates(fsbml_machine_t *machine, candidate_t *c, size_t
         } else {
             FSBML_VERBOSE(FSBML_V_RAILS, "rail %s is left out on the user's request", c[i].name);
             fsbml_display_left_out(c[i].name, &c[i].about,
-                                   NULL != exclude && NULL != exclude[0] ? "left out: bml_fsbml_exclude names it"
-                                                                         : "left out: bml_fsbml_include does not name it");
+                                   NULL != exclude && NULL != exclude[0]
+                                       ? "left out: bml_fsbml_exclude names it"
+                                       : "left out: bml_fsbml_include does not name it");
         }
     }
     /* What is left must still be able to leave the node, if something could before. */
@@ -208,8 +210,8 @@ static int make_group(const fsbml_machine_t *machine, const candidate_t *c, size
         memcpy(rail->key, c[i].key, sizeof(rail->key));
         rail->about = c[i].about;
         group->rails |= fsbml_bit(m->n_rails);
-        FSBML_VERBOSE(FSBML_V_RAILS, "rail %u: %s (%s)%s", m->n_rails, rail->name, fsbml_name_detail(rail, detail),
-                      fsbml_name_facts(&rail->about, facts));
+        FSBML_VERBOSE(FSBML_V_RAILS, "rail %u: %s (%s)%s", m->n_rails, rail->name,
+                      fsbml_name_detail(rail, detail), fsbml_name_facts(&rail->about, facts));
         fsbml_machine_tell(machine, rail->name, &rail->about);
         ++m->n_rails;
     }
@@ -230,7 +232,8 @@ int fsbml_rails_setup(void)
         free(c);
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    OPAL_LIST_FOREACH(item, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t) {
+    OPAL_LIST_FOREACH(item, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t)
+    {
         c[n].btl = item->btl_module;
         name_candidate(&c[n], c, n);
         fsbml_pairing_note(c[n].btl, c[n].key);
@@ -261,7 +264,8 @@ int fsbml_rails_setup(void)
         if (can_be_rail(c[i].btl) && first && count_peers_in_group(c, n, i) > 1) {
             rc = make_group(&machine, c, n, c[i].btl->btl_exclusivity);
         } else if (can_be_rail(c[i].btl) && !is_local(c[i].btl) && 1 == count_peers_in_group(c, n, i)) {
-            fsbml_display_left_out(c[i].name, &c[i].about, "in use by itself: there is no other of its kind to choose from");
+            fsbml_display_left_out(c[i].name, &c[i].about,
+                                   "in use by itself: there is no other of its kind to choose from");
         }
     }
     fsbml_machine_done(&machine);
@@ -337,7 +341,8 @@ void fsbml_rails_names(uint32_t rails, char *buf, size_t len)
         size_t used = strlen(buf);
         char full[FSBML_NAME_FULL];
         if (rails & fsbml_bit(i)) {
-            snprintf(buf + used, len - used, "%s%s", used > 0 ? ", " : "", fsbml_name_full(rail->name, &rail->about, full));
+            snprintf(buf + used, len - used, "%s%s", used > 0 ? ", " : "",
+                     fsbml_name_full(rail->name, &rail->about, full));
         }
     }
 }

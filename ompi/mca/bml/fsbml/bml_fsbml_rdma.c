@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Put and get over all rails. The PML has one RDMA entry for a peer, the pseudo BTL's, so that its comparisons with the
- * eager entry hold. It cuts a long message into operations of one quantum; each takes the rail that finishes it first, and
- * is charged to it. */
+/* Put and get over all rails. The PML has one RDMA entry for a peer, the pseudo BTL's, so that its
+ * comparisons with the eager entry hold. It cuts a long message into operations of one quantum; each takes
+ * the rail that finishes it first, and is charged to it. */
 
 #include "bml_fsbml_handles.h"
 #include "bml_fsbml_hooks.h"
@@ -21,10 +21,11 @@ typedef struct operation_t {
     void *cbcontext;
     void *cbdata;
     mca_btl_base_registration_handle_t *local_handle;
-    bool lands_later;             /* locally complete does not mean that the peer has it */
+    bool lands_later; /* locally complete does not mean that the peer has it */
 } operation_t;
 
-/* Those that are not in use. (Open MPI's own free lists need a processor's compare-and-swap of 16 bytes at compile time.) */
+/* Those that are not in use. (Open MPI's own free lists need a processor's compare-and-swap of 16 bytes at
+ * compile time.) */
 static opal_mutex_t operations_lock = OPAL_MUTEX_STATIC_INIT;
 static operation_t *operations;
 
@@ -52,8 +53,9 @@ static bool lands_later(const mca_bml_fsbml_path_t *path)
     return 0 == (path->super.btl->btl_flags & FSBML_BTL_FLAGS_REMOTE_COMPLETION);
 }
 
-static void completed(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *local_address,
-                      mca_btl_base_registration_handle_t *local_handle, void *context, void *cbdata, int status)
+static void completed(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                      void *local_address, mca_btl_base_registration_handle_t *local_handle, void *context,
+                      void *cbdata, int status)
 {
     (void) btl;
     (void) endpoint;
@@ -64,13 +66,14 @@ static void completed(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     const mca_btl_base_rdma_completion_fn_t cbfunc = op->cbfunc;
     mca_btl_base_registration_handle_t *handle = op->local_handle;
     void *data = op->cbdata, *caller = op->cbcontext;
-    /* ob1 says FIN by the entry that it gets back. Where the bytes may still be on their way, FIN must come behind them,
-     * so on their rail; also if it has to wait, and so ob1 keeps the entry. */
+    /* ob1 says FIN by the entry that it gets back. Where the bytes may still be on their way, FIN must come
+     * behind them, so on their rail; also if it has to wait, and so ob1 keeps the entry. */
     if (op->lands_later && caller == ep->rdma) {
         caller = &op->path->bound;
     }
     give_back(op);
-    cbfunc(&ep->group->pseudo, (struct mca_btl_base_endpoint_t *) ep, local_address, handle, caller, data, status);
+    cbfunc(&ep->group->pseudo, (struct mca_btl_base_endpoint_t *) ep, local_address, handle, caller, data,
+           status);
 }
 
 typedef struct transfer_t {
@@ -85,14 +88,16 @@ typedef struct transfer_t {
 static int start(const mca_bml_fsbml_path_t *path, operation_t *op, const transfer_t *t, bool is_put)
 {
     mca_btl_base_module_t *real = path->super.btl;
-    const mca_btl_base_module_put_fn_t fn = is_put ? real->btl_put : (mca_btl_base_module_put_fn_t) real->btl_get;
+    const mca_btl_base_module_put_fn_t fn =
+        is_put ? real->btl_put : (mca_btl_base_module_put_fn_t) real->btl_get;
     mca_btl_base_registration_handle_t *local = NULL, *remote = NULL;
     if (fsbml_handle_needed(path->rail)) {
         local = fsbml_handle_local(t->local_handle, path->rail);
-        remote = (mca_btl_base_registration_handle_t *) fsbml_handle_remote(op->ep, t->remote_handle, path->rail);
+        remote =
+            (mca_btl_base_registration_handle_t *) fsbml_handle_remote(op->ep, t->remote_handle, path->rail);
     }
-    return fn(real, path->super.btl_endpoint, t->local_address, t->remote_address, local, remote, t->size, t->flags,
-              t->order, completed, op, op);
+    return fn(real, path->super.btl_endpoint, t->local_address, t->remote_address, local, remote, t->size,
+              t->flags, t->order, completed, op, op);
 }
 
 /* The rails that can do it: live, and with the registrations of both sides. */
@@ -103,8 +108,8 @@ static uint32_t able(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_
     for (uint32_t left = live; 0 != left; left &= left - 1) {
         const uint32_t i = (uint32_t) __builtin_ctz(left);
         const mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
-        const size_t threshold
-            = is_put ? real->btl_put_local_registration_threshold : real->btl_get_local_registration_threshold;
+        const size_t threshold =
+            is_put ? real->btl_put_local_registration_threshold : real->btl_get_local_registration_threshold;
         if (fsbml_handle_needed(i)
             && (NULL == fsbml_handle_remote(ep, t->remote_handle, i)
                 || (t->size > threshold && NULL == fsbml_handle_local(t->local_handle, i)))) {
@@ -142,7 +147,8 @@ static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_p
         if (OPAL_LIKELY(rc >= 0)) {
             fsbml_observe_transfer(ep, path, now, t->size, candidates);
             if (1 == rc) {
-                /* complete, and the BTL does not call: a caller of 4.1 takes 1 for a failure, so it is called from here */
+                /* complete, and the BTL does not call: a caller of 4.1 takes 1 for a failure, so it is called
+                 * from here */
                 completed(NULL, NULL, t->local_address, NULL, op, NULL, OMPI_SUCCESS);
             }
             return OMPI_SUCCESS;
@@ -153,8 +159,9 @@ static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_p
     return rc;
 }
 
-static int pseudo_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *local_address,
-                      uint64_t remote_address, mca_btl_base_registration_handle_t *local_handle,
+static int pseudo_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                      void *local_address, uint64_t remote_address,
+                      mca_btl_base_registration_handle_t *local_handle,
                       mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags, int order,
                       mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
 {
@@ -163,8 +170,9 @@ static int pseudo_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     return transfer((mca_bml_fsbml_endpoint_t *) endpoint, &t, true, cbfunc, cbcontext, cbdata);
 }
 
-static int pseudo_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *local_address,
-                      uint64_t remote_address, mca_btl_base_registration_handle_t *local_handle,
+static int pseudo_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                      void *local_address, uint64_t remote_address,
+                      mca_btl_base_registration_handle_t *local_handle,
                       mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags, int order,
                       mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
 {
@@ -175,8 +183,8 @@ static int pseudo_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
 
 /* ------------------------------------------------------------------- set-up */
 
-/* Whether the PML may put or get over a rail. Where no memory is registered (tcp), a put is a send of ob1's in disguise,
- * with a request and an acknowledgement for each piece: docs/results.md has what both give. */
+/* Whether the PML may put or get over a rail. Where no memory is registered (tcp), a put is a send of ob1's
+ * in disguise, with a request and an acknowledgement for each piece: docs/results.md has what both give. */
 static bool is_wanted(const mca_btl_base_module_t *real)
 {
     const bool offers = 0 != (fsbml_btl_flags(real) & MCA_BTL_FLAGS_RDMA);
@@ -204,8 +212,8 @@ static size_t greater(size_t a, size_t b)
 void fsbml_rdma_construct(mca_bml_fsbml_group_t *group)
 {
     mca_btl_base_module_t *p = &group->pseudo;
-    uint32_t common = MCA_BTL_FLAGS_RDMA | FSBML_BTL_FLAGS_REMOTE_COMPLETION | FSBML_BTL_FLAGS_ACCELERATOR_RDMA
-                      | MCA_BTL_FLAGS_HETEROGENEOUS_RDMA;
+    uint32_t common = MCA_BTL_FLAGS_RDMA | FSBML_BTL_FLAGS_REMOTE_COMPLETION
+                      | FSBML_BTL_FLAGS_ACCELERATOR_RDMA | MCA_BTL_FLAGS_HETEROGENEOUS_RDMA;
     size_t handles = fsbml_handle_head();
     bool registers = false, first = true;
 
@@ -229,13 +237,13 @@ void fsbml_rdma_construct(mca_bml_fsbml_group_t *group)
         group->rdma_rails |= fsbml_bit(i);
         p->btl_put_limit = first ? real->btl_put_limit : lesser(p->btl_put_limit, real->btl_put_limit);
         p->btl_get_limit = first ? real->btl_get_limit : lesser(p->btl_get_limit, real->btl_get_limit);
-        p->btl_rdma_pipeline_send_length
-            = greater(first ? 0 : p->btl_rdma_pipeline_send_length, real->btl_rdma_pipeline_send_length);
-        p->btl_min_rdma_pipeline_size
-            = greater(first ? 0 : p->btl_min_rdma_pipeline_size, real->btl_min_rdma_pipeline_size);
-        p->btl_rdma_pipeline_frag_size
-            = first ? real->btl_rdma_pipeline_frag_size
-                    : lesser(p->btl_rdma_pipeline_frag_size, real->btl_rdma_pipeline_frag_size);
+        p->btl_rdma_pipeline_send_length =
+            greater(first ? 0 : p->btl_rdma_pipeline_send_length, real->btl_rdma_pipeline_send_length);
+        p->btl_min_rdma_pipeline_size =
+            greater(first ? 0 : p->btl_min_rdma_pipeline_size, real->btl_min_rdma_pipeline_size);
+        p->btl_rdma_pipeline_frag_size =
+            first ? real->btl_rdma_pipeline_frag_size
+                  : lesser(p->btl_rdma_pipeline_frag_size, real->btl_rdma_pipeline_frag_size);
         p->btl_put_alignment = greater(first ? 0 : p->btl_put_alignment, real->btl_put_alignment);
         p->btl_get_alignment = greater(first ? 0 : p->btl_get_alignment, real->btl_get_alignment);
         first = false;
@@ -271,7 +279,8 @@ void fsbml_rdma_apply_quantum(mca_bml_fsbml_group_t *group, size_t quantum)
 {
     mca_btl_base_module_t *p = &group->pseudo;
     if (0 != group->rdma_rails) {
-        p->btl_rdma_pipeline_frag_size = 0 == group->rdma_frag_size ? quantum : lesser(group->rdma_frag_size, quantum);
+        p->btl_rdma_pipeline_frag_size =
+            0 == group->rdma_frag_size ? quantum : lesser(group->rdma_frag_size, quantum);
         p->btl_get_limit = lesser(group->get_limit, quantum);
     }
 }

@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* A record of what this process gives to its rails, as a file (docs/trace.md), for `./fsbml whatif` (bml_fsbml_record). It
- * stands between the rails' BTLs and all who send by them: without the parameter nothing of it is there. */
+/* A record of what this process gives to its rails, as a file (docs/trace.md), for `./fsbml whatif`
+ * (bml_fsbml_record). It stands between the rails' BTLs and all who send by them: without the parameter
+ * nothing of it is there. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,8 @@
 #include "opal/class/opal_hash_table.h"
 #include "opal/util/show_help.h"
 
-/* A block of sends is kept, and written when it is full; a line of the file has at most so many characters. */
+/* A block of sends is kept, and written when it is full; a line of the file has at most so many
+ * characters. */
 enum { BLOCK = 4096, LINES = 64, LINE_BYTES = 96 + FSBML_NAME_MAX };
 
 typedef struct entry_t {
@@ -37,8 +39,8 @@ static struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
 static struct {
     int fd;
-    bool on;                /* the BTLs' functions are the recorder's */
-    uint64_t origin_ns;     /* on the shim's clock */
+    bool on;            /* the BTLs' functions are the recorder's */
+    uint64_t origin_ns; /* on the shim's clock */
     uint64_t last_ns, sends;
     entry_t *block;
     size_t n;
@@ -60,7 +62,8 @@ static void give_up(const char *why)
     snprintf(record.why, sizeof(record.why), "%s", why);
 }
 
-/* Without the lock: who shows it may let messages come and go meanwhile. Once, as recording is over by then. */
+/* Without the lock: who shows it may let messages come and go meanwhile. Once, as recording is over by
+ * then. */
 static void tell(const char *why)
 {
     if ('\0' != why[0]) {
@@ -92,8 +95,8 @@ static void write_block(void)
     size_t len = 0;
     for (size_t i = 0; i < record.n; ++i) {
         const entry_t *e = &record.block[i];
-        len += (size_t) snprintf(text + len, LINE_BYTES, "%" PRIu64 " %" PRIu32 " %" PRIu64 " # %s\n", e->ns, e->peer,
-                                 e->bytes, mca_bml_fsbml.rail[e->rail].name);
+        len += (size_t) snprintf(text + len, LINE_BYTES, "%" PRIu64 " %" PRIu32 " %" PRIu64 " # %s\n", e->ns,
+                                 e->peer, e->bytes, mca_bml_fsbml.rail[e->rail].name);
         if (sizeof(text) - len < LINE_BYTES || i + 1 == record.n) {
             if (!write_all(text, len)) {
                 return;
@@ -109,8 +112,9 @@ static bool open_file(void)
 {
     char header[128];
     struct timespec day;
-    if (0 != fsbml_record_name(mca_bml_fsbml_params.record, OMPI_PROC_MY_NAME->vpid, mca_bml_fsbml.epoch, "sends",
-                               record.path, sizeof(record.path))) {
+    if (0
+        != fsbml_record_name(mca_bml_fsbml_params.record, OMPI_PROC_MY_NAME->vpid, mca_bml_fsbml.epoch,
+                             "sends", record.path, sizeof(record.path))) {
         snprintf(record.path, sizeof(record.path), "(bml_fsbml_record)");
         give_up("the name is too long");
         return false;
@@ -132,16 +136,18 @@ static bool open_file(void)
 
 /* ------------------------------------------------------------------ the sends */
 
-static void keep(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint, uint64_t now,
-                 size_t bytes)
+static void keep(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,
+                 uint64_t now, size_t bytes)
 {
     const uint32_t module = (uint32_t) fsbml_rail_of(btl);
     void *rank = NULL;
     char why[FSBML_REASON_MAX] = "";
     pthread_mutex_lock(&lock);
     if (record.fd >= 0
-        && OPAL_SUCCESS == opal_hash_table_get_value_uint64(&record.rank, (uint64_t) (uintptr_t) endpoint, &rank)) {
-        /* What one thread, or a completion, has sent meanwhile is there already: time stamps do not run back. */
+        && OPAL_SUCCESS
+               == opal_hash_table_get_value_uint64(&record.rank, (uint64_t) (uintptr_t) endpoint, &rank)) {
+        /* What one thread, or a completion, has sent meanwhile is there already: time stamps do not run
+         * back. */
         const uint64_t ns = now - record.origin_ns;
         record.last_ns = ns > record.last_ns ? ns : record.last_ns;
         record.block[record.n++] = (entry_t){.ns = record.last_ns,
@@ -171,20 +177,22 @@ static int recorded_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoin
 }
 
 static int recorded_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                          struct opal_convertor_t *convertor, void *header, size_t header_size, size_t payload_size,
-                          uint8_t order, uint32_t flags, mca_btl_base_tag_t tag, mca_btl_base_descriptor_t **descriptor)
+                          struct opal_convertor_t *convertor, void *header, size_t header_size,
+                          size_t payload_size, uint8_t order, uint32_t flags, mca_btl_base_tag_t tag,
+                          mca_btl_base_descriptor_t **descriptor)
 {
     const uint64_t now = fsbml_now_ns();
-    const int rc = real[fsbml_rail_of(btl)].sendi(btl, endpoint, convertor, header, header_size, payload_size, order,
-                                                  flags, tag, descriptor);
+    const int rc = real[fsbml_rail_of(btl)].sendi(btl, endpoint, convertor, header, header_size, payload_size,
+                                                  order, flags, tag, descriptor);
     if (OMPI_SUCCESS == rc) {
         keep(btl, endpoint, now, header_size + payload_size);
     }
     return rc;
 }
 
-static int recorded_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *local_address,
-                        uint64_t remote_address, mca_btl_base_registration_handle_t *local_handle,
+static int recorded_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                        void *local_address, uint64_t remote_address,
+                        mca_btl_base_registration_handle_t *local_handle,
                         mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags, int order,
                         mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
 {
@@ -254,7 +262,8 @@ void fsbml_record_stop(void)
             if (0 != close(fd)) { /* where a full disk is noticed late */
                 give_up(strerror(errno));
             } else {
-                FSBML_VERBOSE(FSBML_V_RAILS, "%" PRIu64 " sends are recorded in %s", record.sends, record.path);
+                FSBML_VERBOSE(FSBML_V_RAILS, "%" PRIu64 " sends are recorded in %s", record.sends,
+                              record.path);
             }
         }
     }

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Callbacks from the real BTLs to the PML. A real BTL names itself in each; the PML, which compares that name with the
- * entries it sends by, must meet the pseudo BTL instead, or an answer can wait for ever. */
+/* Callbacks from the real BTLs to the PML. A real BTL names itself in each; the PML, which compares that name
+ * with the entries it sends by, must meet the pseudo BTL instead, or an answer can wait for ever. */
 
 #include "bml_fsbml_hooks.h"
 
@@ -16,8 +16,8 @@ typedef struct recv_slot_t {
     bool is_put;
 } recv_slot_t;
 
-/* ob1's request to put (MCA_PML_OB1_HDR_TYPE_PUT, in a header of ob1's own): it looks up nothing but its RDMA list for it.
- * Where that has the real BTLs, only a peer without FSBML sends such a request. */
+/* ob1's request to put (MCA_PML_OB1_HDR_TYPE_PUT, in a header of ob1's own): it looks up nothing but its RDMA
+ * list for it. Where that has the real BTLs, only a peer without FSBML sends such a request. */
 enum { OB1_TAG_PUT = MCA_BTL_TAG_PML + 8 };
 
 static recv_slot_t recv_slot[MCA_BTL_TAG_MAX];
@@ -83,8 +83,8 @@ int fsbml_recv_register_raw(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_
 
 /* ------------------------------------------------------------- completion */
 
-/* The PML has a handful of completion functions. Each gets a wrapper of its own from this pool, so that the wrapper
- * knows the function it stands for without a place in the descriptor. */
+/* The PML has a handful of completion functions. Each gets a wrapper of its own from this pool, so that the
+ * wrapper knows the function it stands for without a place in the descriptor. */
 #define WRAPPERS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 
 typedef struct wrapper_t {
@@ -97,8 +97,8 @@ static void complete(mca_btl_base_completion_fn_t fn, mca_btl_base_descriptor_t 
 {
     const mca_bml_base_btl_t *bml_btl = (const mca_bml_base_btl_t *) des->des_context;
     des->des_cbfunc = fn;
-    /* On an error ob1 takes the BTL that it is told out of the peer's list. The pseudo BTL stands for all rails, so it
-     * must stay: name none. */
+    /* On an error ob1 takes the BTL that it is told out of the peer's list. The pseudo BTL stands for all
+     * rails, so it must stay: name none. */
     fn(OPAL_LIKELY(OPAL_SUCCESS == status) ? bml_btl->btl : NULL, bml_btl->btl_endpoint, des, status);
 }
 
@@ -113,8 +113,8 @@ static void complete_onesided(mca_btl_base_completion_fn_t fn, struct mca_btl_ba
     }
 }
 
-#define DECLARE_STUB(i)                                                                                                \
-    static void stub_##i(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,                         \
+#define DECLARE_STUB(i)                                                                        \
+    static void stub_##i(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, \
                          mca_btl_base_descriptor_t *des, int status);
 WRAPPERS(DECLARE_STUB)
 
@@ -122,17 +122,17 @@ WRAPPERS(DECLARE_STUB)
 static wrapper_t wrapper[] = {WRAPPERS(TABLE_ENTRY)};
 enum { N_WRAPPERS = sizeof(wrapper) / sizeof(wrapper[0]) };
 
-#define DEFINE_STUB(i)                                                                                                 \
-    static void stub_##i(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,                         \
-                         mca_btl_base_descriptor_t *des, int status)                                                   \
-    {                                                                                                                  \
-        (void) btl;                                                                                                    \
-        mca_btl_base_completion_fn_t fn = atomic_load_explicit(&wrapper[i].fn, memory_order_relaxed);                  \
-        if (OPAL_UNLIKELY(atomic_load_explicit(&wrapper[i].onesided, memory_order_relaxed))) {                         \
-            complete_onesided(fn, endpoint, des, status);                                                              \
-        } else {                                                                                                       \
-            complete(fn, des, status);                                                                                 \
-        }                                                                                                              \
+#define DEFINE_STUB(i)                                                                                \
+    static void stub_##i(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,        \
+                         mca_btl_base_descriptor_t *des, int status)                                  \
+    {                                                                                                 \
+        (void) btl;                                                                                   \
+        mca_btl_base_completion_fn_t fn = atomic_load_explicit(&wrapper[i].fn, memory_order_relaxed); \
+        if (OPAL_UNLIKELY(atomic_load_explicit(&wrapper[i].onesided, memory_order_relaxed))) {        \
+            complete_onesided(fn, endpoint, des, status);                                             \
+        } else {                                                                                      \
+            complete(fn, des, status);                                                                \
+        }                                                                                             \
     }
 WRAPPERS(DEFINE_STUB)
 
@@ -182,12 +182,14 @@ mca_btl_base_completion_fn_t fsbml_completion_unwrap(mca_btl_base_completion_fn_
 
 /* ------------------------------------------------------------------ errors */
 
-static void error_trampoline(mca_btl_base_module_t *btl, int32_t flags, struct opal_proc_t *errproc, char *info)
+static void error_trampoline(mca_btl_base_module_t *btl, int32_t flags, struct opal_proc_t *errproc,
+                             char *info)
 {
     int rail = fsbml_rail_of(btl);
     if (rail >= 0 && NULL != errproc && !(flags & MCA_BTL_ERROR_FLAGS_FATAL)) {
         mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc((ompi_proc_t *) errproc);
-        if (NULL != ep && fsbml_proof_failed(ep, (uint32_t) rail, NULL != info ? info : "its connection failed")) {
+        if (NULL != ep
+            && fsbml_proof_failed(ep, (uint32_t) rail, NULL != info ? info : "its connection failed")) {
             return; /* it had not carried anything yet */
         }
     }

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What the chosen rail refuses: the others are asked, the next best first. Off the hot path: a BTL refuses when it is out
- * of descriptors or its queue is full. An immediate send does the same in bml_fsbml_btl.c. */
+/* What the chosen rail refuses: the others are asked, the next best first. Off the hot path: a BTL refuses
+ * when it is out of descriptors or its queue is full. An immediate send does the same in bml_fsbml_btl.c. */
 
 #include "bml_fsbml_hooks.h"
 
@@ -13,8 +13,8 @@ static mca_bml_fsbml_path_t *next_best(mca_bml_fsbml_endpoint_t *ep, uint32_t ra
     return fsbml_path(ep, fsbml_choose(ep, fsbml_now_ns(), bytes, rails));
 }
 
-mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uint32_t tried, uint8_t order, size_t size,
-                                               uint32_t flags)
+mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uint32_t tried, uint8_t order,
+                                               size_t size, uint32_t flags)
 {
     mca_btl_base_descriptor_t *des = NULL;
     uint32_t rails = fsbml_candidates(ep) & ~fsbml_bit(tried);
@@ -22,7 +22,8 @@ mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uin
         mca_bml_fsbml_path_t *path = next_best(ep, rails, size);
         mca_btl_base_module_t *real = path->super.btl;
         tried = path->rail;
-        des = real->btl_alloc(real, path->super.btl_endpoint, order, size, flags | fsbml_des_tag(path->module));
+        des =
+            real->btl_alloc(real, path->super.btl_endpoint, order, size, flags | fsbml_des_tag(path->module));
         if (NULL != des) {
             fsbml_hooks_bind(des, path);
         }
@@ -31,8 +32,8 @@ mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uin
 }
 
 mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, uint32_t tried,
-                                                 struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
-                                                 size_t *size, uint32_t flags)
+                                                 struct opal_convertor_t *convertor, uint8_t order,
+                                                 size_t reserve, size_t *size, uint32_t flags)
 {
     const size_t wanted = *size;
     mca_btl_base_descriptor_t *des = NULL;
@@ -51,16 +52,18 @@ mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, u
     return des;
 }
 
-/* Whether another rail may have what one refused with this error. Not so where a connection fails: tcp reports that for a
- * descriptor that it keeps in its queue, or has completed, and sending it elsewhere could deliver it twice. */
+/* Whether another rail may have what one refused with this error. Not so where a connection fails: tcp
+ * reports that for a descriptor that it keeps in its queue, or has completed, and sending it elsewhere could
+ * deliver it twice. */
 static bool can_go_elsewhere(int rc)
 {
     return OMPI_ERR_UNREACH != rc && OMPI_ERROR != rc;
 }
 
-/* Gives the others what one rail refused. The PML's descriptor is left as it is until one of them has taken its copy. */
-int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refused, mca_btl_base_descriptor_t *des,
-                       mca_btl_base_tag_t tag, int rc)
+/* Gives the others what one rail refused. The PML's descriptor is left as it is until one of them has taken
+ * its copy. */
+int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refused,
+                       mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag, int rc)
 {
     mca_btl_base_module_t *old = refused->super.btl;
     uint32_t tried = refused->rail;

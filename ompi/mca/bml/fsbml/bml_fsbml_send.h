@@ -11,8 +11,8 @@
 /** Keeps a descriptor until a path is live. */
 int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
                    mca_btl_base_tag_t tag);
-/** A copy of an unsent message that another rail can send, NULL if that rail has no descriptor: a descriptor works only
- * with the BTL that made it. */
+/** A copy of an unsent message that another rail can send, NULL if that rail has no descriptor: a descriptor
+ * works only with the BTL that made it. */
 mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *to);
 /** Sends what is held, if a path is live. */
 void fsbml_held_release(mca_bml_fsbml_endpoint_t *ep);
@@ -40,8 +40,8 @@ void fsbml_limits_apply_quantum(void);
 /* bml_fsbml_btl.c: the pseudo BTL's functions */
 void fsbml_btl_construct(mca_bml_fsbml_group_t *group);
 /** Gives a descriptor to this rail and no other. Negative: refused, and as it was; else the rail has it. */
-int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
-                      mca_btl_base_tag_t tag);
+int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
+                      mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag);
 
 /** Has a group's decisions told to the observer from now on. */
 void fsbml_btl_observe(mca_bml_fsbml_group_t *group);
@@ -71,9 +71,10 @@ void fsbml_far_look(mca_bml_fsbml_endpoint_t *ep);
 bool fsbml_far_asks(mca_bml_fsbml_endpoint_t *ep);
 /** The answer to a timed question has come. */
 void fsbml_far_answered(const fsbml_packet_t *packet);
-/** What the answer to a timed question on this BTL has to wait, or the question had to, in ns; 0: no more than the question
- * tolerates. ep may be NULL. */
-uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl, const fsbml_packet_t *question);
+/** What the answer to a timed question on this BTL has to wait, or the question had to, in ns; 0: no more
+ * than the question tolerates. ep may be NULL. */
+uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl,
+                           const fsbml_packet_t *question);
 /** After the last message. */
 void fsbml_far_forget(mca_bml_fsbml_endpoint_t *ep);
 
@@ -89,14 +90,14 @@ static inline uint32_t fsbml_choose(mca_bml_fsbml_endpoint_t *ep, uint64_t now, 
 
 /* bml_fsbml_refused.c: what a rail refuses, offered to the others */
 /** btl_alloc, btl_prepare_src of the best rail but `tried`, and so on; NULL if none has a descriptor. */
-mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uint32_t tried, uint8_t order, size_t size,
-                                               uint32_t flags);
+mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uint32_t tried, uint8_t order,
+                                               size_t size, uint32_t flags);
 mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, uint32_t tried,
-                                                 struct opal_convertor_t *convertor, uint8_t order, size_t reserve,
-                                                 size_t *size, uint32_t flags);
+                                                 struct opal_convertor_t *convertor, uint8_t order,
+                                                 size_t reserve, size_t *size, uint32_t flags);
 /** `refused` did not take the descriptor, for the reason rc. Negative: nobody did, and it is as it was. */
-int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refused, mca_btl_base_descriptor_t *des,
-                       mca_btl_base_tag_t tag, int rc);
+int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refused,
+                       mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag, int rc);
 
 /* bml_fsbml_rdma.c: put and get over all rails */
 /** Chooses the group's rails for RDMA and fills in what its pseudo BTL advertises of them. */
@@ -134,11 +135,12 @@ bool fsbml_observe_begin(void);
 /** ... and when messages arrive. */
 void fsbml_observe_arrivals(void);
 /** Charges a message to a peer's path, observed. */
-void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, size_t bytes,
-                          uint32_t candidates);
-/** Charges a put or get, observed if somebody looks; of the second, past the pseudo BTL, the peer may not be known. */
-void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, size_t bytes,
-                            uint32_t candidates);
+void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now,
+                          size_t bytes, uint32_t candidates);
+/** Charges a put or get, observed if somebody looks; of the second, past the pseudo BTL, the peer may not be
+ * known. */
+void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now,
+                            size_t bytes, uint32_t candidates);
 void fsbml_observe_put(uint32_t rail, uint64_t now, size_t bytes, uint32_t peer);
 /** The answer to a timed question has come. False: the question was another's. */
 bool fsbml_observe_answered(const fsbml_packet_t *packet);
@@ -151,7 +153,8 @@ void fsbml_away_watch(void);
 void fsbml_away_stop(void);
 /** Called with each look. */
 int fsbml_away_looked(void);
-/** In ns at `now`, when something has just come in; 0: it was no longer than tolerated (0.1 ms always is), or is not known. */
+/** In ns at `now`, when something has just come in; 0: it was no longer than tolerated (0.1 ms always is), or
+ * is not known. */
 uint64_t fsbml_away_ns(uint64_t now, uint64_t tolerated);
 
 /* bml_fsbml_onesided.c: one-sided communication by active messages (Open MPI 5.0) */

@@ -3,8 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What processes tell each other through the run-time's key-value store before the first message: who they are (hello, in
- * the modex). The record itself is the core's. And what becomes of a table of parameters, from wherever it came. */
+/* What processes tell each other through the run-time's key-value store before the first message: who they
+ * are (hello, in the modex). The record itself is the core's. And what becomes of a table of parameters, from
+ * wherever it came. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +28,8 @@ static uint32_t my_digest(void)
     return fsbml_digest(text);
 }
 
-/* Ranks in a row, from this one on, that are of this node: who has seen one of them need not look at the others. */
+/* Ranks in a row, from this one on, that are of this node: who has seen one of them need not look at the
+ * others. */
 static uint32_t ranks_in_a_row(void)
 {
     char *ranks = fsbml_kvs_local_ranks(), *at = ranks, *end;
@@ -52,13 +54,15 @@ int fsbml_hello_publish(void)
     if (NULL != hello && NULL != record) {
         char key[64];
         hello->params_digest = my_digest();
-        hello->flags = (fsbml_rdma_in_use() ? FSBML_HELLO_RDMA : 0) | (0 == fsbml_my_local_rank() ? FSBML_HELLO_FIRST : 0)
+        hello->flags = (fsbml_rdma_in_use() ? FSBML_HELLO_RDMA : 0)
+                       | (0 == fsbml_my_local_rank() ? FSBML_HELLO_FIRST : 0)
                        | (fsbml_job_is_reported() ? FSBML_HELLO_REPORT : 0);
         hello->node_ranks = fsbml_job_local_size();
         hello->run = ranks_in_a_row();
         snprintf(hello->node, sizeof(hello->node), "%s", fsbml_node_name());
         for (size_t i = 0; i < m->n_keys && hello->n_rails < FSBML_MAX_RAILS; ++i) {
-            hello->rail[hello->n_rails].exclusivity = i < m->n_btls ? m->btls[i]->btl_exclusivity : FSBML_LEFT_OUT;
+            hello->rail[hello->n_rails].exclusivity =
+                i < m->n_btls ? m->btls[i]->btl_exclusivity : FSBML_LEFT_OUT;
             memcpy(hello->rail[hello->n_rails].key, m->btl_key[i], sizeof(hello->rail[0].key));
             hello->n_rails++;
         }
@@ -116,7 +120,8 @@ uint64_t fsbml_hello_refusals(const ompi_process_name_t *peer)
     if (NULL != hello && 0 == fsbml_hello_fetch(peer, hello)) {
         for (size_t b = 0; b < m->n_btls && b < 64; ++b) {
             for (uint32_t r = 0; r < hello->n_rails; ++r) {
-                if (FSBML_LEFT_OUT == hello->rail[r].exclusivity && 0 == strcmp(hello->rail[r].key, m->btl_key[b])) {
+                if (FSBML_LEFT_OUT == hello->rail[r].exclusivity
+                    && 0 == strcmp(hello->rail[r].key, m->btl_key[b])) {
                     refused |= UINT64_C(1) << b;
                 }
             }
@@ -168,7 +173,8 @@ static bool is_among(const char *ranks, uint32_t rank)
     return false;
 }
 
-/* Whether this process' messages go the way that was measured as the other one: it is on the partner's node. */
+/* Whether this process' messages go the way that was measured as the other one: it is on the partner's
+ * node. */
 static bool is_reversed(const char *local, const uint32_t pair[2])
 {
     return OMPI_PROC_MY_NAME->vpid == pair[1] || (is_among(local, pair[1]) && !is_among(local, pair[0]));
@@ -187,10 +193,12 @@ void fsbml_table_apply(const fsbml_table_t *table)
         for (uint32_t t = 0; t < copy->n_rails; ++t) {
             if (0 == strcmp(m->rail[i].key, copy->rail[t].key) && copy->rail[t].fit.valid) {
                 const fsbml_table_rail_t *r = &copy->rail[t];
-                const fsbml_loggp_t p = is_reversed(local, r->pair) ? fsbml_fit_reverse(&r->fit) : r->fit.params;
+                const fsbml_loggp_t p =
+                    is_reversed(local, r->pair) ? fsbml_fit_reverse(&r->fit) : r->fit.params;
                 if (p.G_ns_per_byte != r->fit.params.G_ns_per_byte) {
-                    FSBML_VERBOSE(FSBML_V_RAILS, "%s is used with the parameters of the other direction, G %.4g ns/B", r->name,
-                                  p.G_ns_per_byte);
+                    FSBML_VERBOSE(FSBML_V_RAILS,
+                                  "%s is used with the parameters of the other direction, G %.4g ns/B",
+                                  r->name, p.G_ns_per_byte);
                 }
                 m->rail[i].measured = 0 == fsbml_sched_set_model(m->sched, i, &p);
                 m->rail[i].model = p;
@@ -198,8 +206,9 @@ void fsbml_table_apply(const fsbml_table_t *table)
                 atomic_store(&m->rail[i].L_ns, (uint64_t) p.L_ns);
                 const double one = fsbml_fit_prtt(&r->fit, FSBML_PROBE_THERE, 1, 0, FSBML_PACKET_HEADER);
                 atomic_store(&m->rail[i].way_ns, (uint64_t) one / 2);
-                atomic_store(&m->rail[i].ask_ns,
-                             (uint64_t) (fsbml_fit_prtt(&r->fit, FSBML_PROBE_THERE, 2, 0, FSBML_PACKET_HEADER) - one));
+                atomic_store(
+                    &m->rail[i].ask_ns,
+                    (uint64_t) (fsbml_fit_prtt(&r->fit, FSBML_PROBE_THERE, 2, 0, FSBML_PACKET_HEADER) - one));
             }
         }
     }

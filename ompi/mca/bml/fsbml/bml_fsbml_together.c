@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What rails do to each other: runs the streams that the core asks for. A rail that is left out stays connected; without
- * parameters it is chosen only where no other rail has any. */
+/* What rails do to each other: runs the streams that the core asks for. A rail that is left out stays
+ * connected; without parameters it is chosen only where no other rail has any. */
 
 #include "bml_fsbml.h"
 #include "opal/util/show_help.h"
@@ -30,14 +30,15 @@ static bool run(fsbml_together_t *together, mca_bml_fsbml_endpoint_t *ep, const 
     const bool good = fsbml_prtt_streams(k, path, stream, fsbml_prtt_limit(), took, &sending_ns);
     for (size_t i = 0; i < k && good; ++i) {
         time_ns[of[i]] = took[i];
-        FSBML_VERBOSE(FSBML_V_PROBE, "%u x %u B on %s beside %zu others: %.1f us", stream[i].packets, stream[i].bytes,
-                      mca_bml_fsbml.rail[rail[of[i]]].name, k - 1, (double) took[i] / 1e3);
+        FSBML_VERBOSE(FSBML_V_PROBE, "%u x %u B on %s beside %zu others: %.1f us", stream[i].packets,
+                      stream[i].bytes, mca_bml_fsbml.rail[rail[of[i]]].name, k - 1, (double) took[i] / 1e3);
     }
     (void) fsbml_together_report(together, time_ns, good ? sending_ns : 0);
     return true;
 }
 
-void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n, uint32_t failed)
+void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n,
+                    uint32_t failed)
 {
     fsbml_fit_t fit[FSBML_MAX_RAILS];
     uint32_t most[FSBML_MAX_RAILS], rails = 0;
@@ -58,10 +59,11 @@ void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const ui
         const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
         char detail[FSBML_NAME_DETAIL];
         table->rail[i].fit = fit[i];
-        FSBML_VERBOSE(FSBML_V_RAILS, "%s beside the others takes %.2f times as long", r->name, fit[i].together);
+        FSBML_VERBOSE(FSBML_V_RAILS, "%s beside the others takes %.2f times as long", r->name,
+                      fit[i].together);
         if (left_out & fsbml_bit((uint32_t) i)) {
-            opal_show_help(FSBML_HELP, "rail harms the others", true, r->name, fsbml_name_detail(r, detail), fsbml_node_name(),
-                           fit[i].reason);
+            opal_show_help(FSBML_HELP, "rail harms the others", true, r->name, fsbml_name_detail(r, detail),
+                           fsbml_node_name(), fit[i].reason);
         }
     }
 }

@@ -27,7 +27,8 @@ extern "C" {
 
 /* ---------------------------------------------------------------- logging */
 
-/** Receives one line of text without a newline; level as opal_output_verbose has it (lower = more important). */
+/** Receives one line of text without a newline; level as opal_output_verbose has it (lower = more
+ * important). */
 typedef void (*fsbml_log_fn_t)(void *context, int level, const char *line);
 
 /** Sets where the core's log lines go; NULL drops them. Not thread-safe: call at set-up. */

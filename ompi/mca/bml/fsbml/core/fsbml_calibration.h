@@ -13,16 +13,17 @@
 extern "C" {
 #endif
 
-/** What the calibration may do; the defaults are the thesis' (3.4.3) but for the budget, which it did not have. */
+/** What the calibration may do; the defaults are the thesis' (3.4.3) but for the budget, which it did not
+ * have. */
 typedef struct fsbml_calib_config_t {
-    uint32_t packets;        /**< most n of PRTT(n,d,s); 2..1024, default 16 */
-    uint32_t size_step;      /**< least bytes between two planned sizes; default 2048 */
-    uint32_t small_size;     /**< s of the PRTT with delay; default 1 */
-    uint32_t samples;        /**< wanted repetitions of each PRTT; fewer where the parameters are tight before, up to
-                                  four times as many where they never are; default 9 */
-    uint64_t budget_ns;      /**< for all rails together; default 300 ms, of which a quiet machine needs a third */
-    uint64_t seed;           /**< of the order of the rounds */
-    uint64_t timer_ns;       /**< what one look at the clock takes; it is taken off */
+    uint32_t packets;    /**< most n of PRTT(n,d,s); 2..1024, default 16 */
+    uint32_t size_step;  /**< least bytes between two planned sizes; default 2048 */
+    uint32_t small_size; /**< s of the PRTT with delay; default 1 */
+    uint32_t samples; /**< wanted repetitions of each PRTT; fewer where the parameters are tight before, up to
+                           four times as many where they never are; default 9 */
+    uint64_t budget_ns; /**< for all rails together; default 300 ms, of which a quiet machine needs a third */
+    uint64_t seed;      /**< of the order of the rounds */
+    uint64_t timer_ns;  /**< what one look at the clock takes; it is taken off */
 } fsbml_calib_config_t;
 
 /** Most sizes at which a rail's protocol is known to change. */
@@ -30,68 +31,76 @@ typedef struct fsbml_calib_config_t {
 
 /** What is known of a rail before it is measured. */
 typedef struct fsbml_calib_rail_t {
-    uint32_t max_bytes;      /**< largest probe that it can carry */
-    uint32_t limit[FSBML_LIMITS]; /**< sizes up to which it works one way, beyond another (eager limit, MTU); 0: none */
+    uint32_t max_bytes;           /**< largest probe that it can carry */
+    uint32_t limit[FSBML_LIMITS]; /**< sizes up to which it works one way, beyond another (eager limit, MTU);
+                                     0: none */
 } fsbml_calib_rail_t;
 
 /** What a probe does. All are PRTTs, timed by the process that leads. */
 typedef enum fsbml_probe_kind_t {
-    FSBML_PROBE_THERE = 0,   /**< n messages there, one of that size back (thesis 3.2.1) */
-    FSBML_PROBE_BACK = 1,    /**< one of the least size there, n messages back, delay_ns between two: the other direction */
-    FSBML_PROBE_TAKE = 2,    /**< as BACK, but the leader looks at none before delay_ns, when all are there: the time is
-                                  that of taking in n messages, n o_r */
-    FSBML_PROBE_BOTH = 3,    /**< n messages there and n back at once: the time until both have come (paper 004) */
+    FSBML_PROBE_THERE = 0, /**< n messages there, one of that size back (thesis 3.2.1) */
+    FSBML_PROBE_BACK =
+        1, /**< one of the least size there, n messages back, delay_ns between two: the other direction */
+    FSBML_PROBE_TAKE = 2, /**< as BACK, but the leader looks at none before delay_ns, when all are there: the
+                             time is that of taking in n messages, n o_r */
+    FSBML_PROBE_BOTH =
+        3, /**< n messages there and n back at once: the time until both have come (paper 004) */
 } fsbml_probe_kind_t;
 
-/** One PRTT to run: n messages of `bytes` bytes with delay_ns of computation between two, one message back. */
+/** One PRTT to run: n messages of `bytes` bytes with delay_ns of computation between two, one message
+ * back. */
 typedef struct fsbml_probe_t {
     fsbml_probe_kind_t kind;
     uint32_t rail;
     uint32_t packets;
     uint32_t bytes;
     uint64_t delay_ns;
-    uint32_t id;             /**< the core's own, returned with the report */
-    bool warm_up;            /**< not a sample */
+    uint32_t id;  /**< the core's own, returned with the report */
+    bool warm_up; /**< not a sample */
 } fsbml_probe_t;
 
 /** What came out for one rail. */
 typedef struct fsbml_fit_t {
     bool valid;
     fsbml_loggp_t params;
-    fsbml_loggp_t low, high; /**< 90 % of other samples of this kind give a parameter in between (core/interval.hpp); 0 and 0:
-                                  not known. fsbml_calib_interval fills them in; they are not in records or files. */
-    fsbml_loggp_t back;      /**< o_s, g, G of the other direction, the partner's; all 0: not known */
-    double duplex;           /**< time of both directions at once by that of one alone: 1 full duplex, 2 half; 0: not known */
-    double together;         /**< time of this rail beside all others by that alone: 1 is no interference; 0: not known */
-    double residual;         /**< median |measured - fitted| / fitted of the g,G line */
-    bool tight;              /**< it was measured until its bounds were tight; else until the budget was spent */
-    uint32_t probes;         /**< samples used */
+    fsbml_loggp_t low,
+        high; /**< 90 % of other samples of this kind give a parameter in between (core/interval.hpp); 0 and
+                 0: not known. fsbml_calib_interval fills them in; they are not in records or files. */
+    fsbml_loggp_t back; /**< o_s, g, G of the other direction, the partner's; all 0: not known */
+    double duplex;   /**< time of both directions at once by that of one alone: 1 full duplex, 2 half; 0: not
+                        known */
+    double together; /**< time of this rail beside all others by that alone: 1 is no interference; 0: not
+                        known */
+    double residual; /**< median |measured - fitted| / fitted of the g,G line */
+    bool tight;      /**< it was measured until its bounds were tight; else until the budget was spent */
+    uint32_t probes; /**< samples used */
     char reason[FSBML_REASON_MAX]; /**< why it is not valid, or a warning; "" if there is none */
 } fsbml_fit_t;
 
 typedef struct fsbml_calib_t fsbml_calib_t;
 
 /**
- * Plans and evaluates the PRTT benchmark over n_rails rails. It does no communication: the caller asks for the next
- * probe, runs it, reports the time.
+ * Plans and evaluates the PRTT benchmark over n_rails rails. It does no communication: the caller asks for
+ * the next probe, runs it, reports the time.
  */
-fsbml_calib_t *fsbml_calib_create(const fsbml_calib_config_t *c, size_t n_rails, const fsbml_calib_rail_t *rails)
-    FSBML_NOEXCEPT;
+fsbml_calib_t *fsbml_calib_create(const fsbml_calib_config_t *c, size_t n_rails,
+                                  const fsbml_calib_rail_t *rails) FSBML_NOEXCEPT;
 void fsbml_calib_destroy(fsbml_calib_t *c) FSBML_NOEXCEPT;
 
 /**
- * The next probe, given the time since the calibration began. Returns 1 and fills *out, or 0 when it is finished
- * (every rail's parameters are tight, or the budget does not hold one more probe); -EBUSY while the last probe has neither been
- * reported nor its rail failed. A warm_up probe is run as any other; of two small messages with a long delay it is a
- * pause, in which a shaped rail recovers.
+ * The next probe, given the time since the calibration began. Returns 1 and fills *out, or 0 when it is
+ * finished (every rail's parameters are tight, or the budget does not hold one more probe); -EBUSY while the
+ * last probe has neither been reported nor its rail failed. A warm_up probe is run as any other; of two small
+ * messages with a long delay it is a pause, in which a shaped rail recovers.
  */
 int fsbml_calib_next(fsbml_calib_t *c, uint64_t elapsed_ns, fsbml_probe_t *out) FSBML_NOEXCEPT;
 /**
- * Reports the time of the probe that is outstanding; -EINVAL for any other. 0: it brought no time; a kind other than
- * THERE is then not asked for again on this rail.
+ * Reports the time of the probe that is outstanding; -EINVAL for any other. 0: it brought no time; a kind
+ * other than THERE is then not asked for again on this rail.
  */
 int fsbml_calib_report(fsbml_calib_t *c, const fsbml_probe_t *probe, uint64_t prtt_ns) FSBML_NOEXCEPT;
-/** Takes a rail out of the plan, e.g. because a probe was not answered in time; `reason` ends up in the fit. */
+/** Takes a rail out of the plan, e.g. because a probe was not answered in time; `reason` ends up in the
+ * fit. */
 int fsbml_calib_fail(fsbml_calib_t *c, size_t rail, const char *reason) FSBML_NOEXCEPT;
 /** Evaluates one rail (thesis 3.2.3): one value of each PRTT, one line or two for g and G, then o, then L. */
 int fsbml_calib_fit(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *out) FSBML_NOEXCEPT;
@@ -100,61 +109,63 @@ int fsbml_calib_fit(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *out) FSBML
 int fsbml_calib_interval(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /**
- * Whether a fit predicts probes that it was not made from: PRTT(n,0,s) - PRTT(1,0,s), that is (n-1) max(o_s(s), gap(s))
- * (thesis 3.2.2.2), within `tolerance` (0.25: a quarter), and PRTT(1,0,s) as no less than two thirds of what it is: a line
- * of a wrong slope that crosses the right one at s says far less. The times are in ns, n >= 2.
+ * Whether a fit predicts probes that it was not made from: PRTT(n,0,s) - PRTT(1,0,s), that is (n-1)
+ * max(o_s(s), gap(s)) (thesis 3.2.2.2), within `tolerance` (0.25: a quarter), and PRTT(1,0,s) as no less than
+ * two thirds of what it is: a line of a wrong slope that crosses the right one at s says far less. The times
+ * are in ns, n >= 2.
  */
-bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes, uint64_t prtt_1_ns, uint64_t prtt_n_ns,
-                        double tolerance) FSBML_NOEXCEPT;
+bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes, uint64_t prtt_1_ns,
+                        uint64_t prtt_n_ns, double tolerance) FSBML_NOEXCEPT;
 
 /** After so many ns without a message a shaper's bucket is full again, in either direction. */
 uint64_t fsbml_fit_refill_ns(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /**
- * Size of messages of which `packets` take about `together_ns` on a rail, or one takes half as long again as a shaper's
- * burst hides; within 1 and 8 KiB.
+ * Size of messages of which `packets` take about `together_ns` on a rail, or one takes half as long again as
+ * a shaper's burst hides; within 1 and 8 KiB.
  */
 uint32_t fsbml_fit_probe_bytes(const fsbml_fit_t *fit, uint32_t packets, uint64_t together_ns) FSBML_NOEXCEPT;
 
 /**
- * Whether PRTT(1,0,s) is what a fit says (fsbml_fit_prtt), to a third less or a half more and 20 us: what a latency
- * differs from job to job on one machine.
+ * Whether PRTT(1,0,s) is what a fit says (fsbml_fit_prtt), to a third less or a half more and 20 us: what a
+ * latency differs from job to job on one machine.
  */
 bool fsbml_fit_answers(const fsbml_fit_t *fit, uint32_t bytes, uint64_t prtt_ns) FSBML_NOEXCEPT;
 
 /**
- * Time in ns that a probe of this kind takes by a fit (core/predict.hpp), 0 without a valid one. A burst is taken to be
- * whole when it begins.
+ * Time in ns that a probe of this kind takes by a fit (core/predict.hpp), 0 without a valid one. A burst is
+ * taken to be whole when it begins.
  */
-double fsbml_fit_prtt(const fsbml_fit_t *fit, fsbml_probe_kind_t kind, uint32_t packets, uint64_t delay_ns, uint32_t bytes)
-    FSBML_NOEXCEPT;
+double fsbml_fit_prtt(const fsbml_fit_t *fit, fsbml_probe_kind_t kind, uint32_t packets, uint64_t delay_ns,
+                      uint32_t bytes) FSBML_NOEXCEPT;
 
 /** A rail's fit as the rail is without the others, whatever they do to it. */
 fsbml_fit_t fsbml_fit_alone(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /**
- * Parameters of messages from the partner's node to that of the process that led, where a rail's directions are not alike:
- * G differs by more than a tenth. Otherwise, and where the other direction is not known, those of a fit as it is.
+ * Parameters of messages from the partner's node to that of the process that led, where a rail's directions
+ * are not alike: G differs by more than a tenth. Otherwise, and where the other direction is not known, those
+ * of a fit as it is.
  */
 fsbml_loggp_t fsbml_fit_reverse(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /** A probe that was run, and what it took. */
 typedef struct fsbml_sample_t {
-    fsbml_probe_t probe;     /**< warm-ups and pauses, too */
+    fsbml_probe_t probe; /**< warm-ups and pauses, too */
     uint64_t time_ns;
-    uint64_t predicted_ns;   /**< of a probe that tests a fit: what that says; else 0 */
+    uint64_t predicted_ns; /**< of a probe that tests a fit: what that says; else 0 */
 } fsbml_sample_t;
 
 /** All probes that were reported, in the order of time: *n of them, until the calibration goes on or ends. */
 const fsbml_sample_t *fsbml_calib_samples(const fsbml_calib_t *c, size_t *n) FSBML_NOEXCEPT;
 
 /**
- * A probe that tests a rail's fit: a size that none of these samples of the rail has, between their least and their
- * largest, and either one message or a number of messages that none of them has, of `most_ns` by the fit. The same for
- * the same `turn`. -EINVAL for a fit that is not valid, -ENOENT if there is no such probe.
+ * A probe that tests a rail's fit: a size that none of these samples of the rail has, between their least and
+ * their largest, and either one message or a number of messages that none of them has, of `most_ns` by the
+ * fit. The same for the same `turn`. -EINVAL for a fit that is not valid, -ENOENT if there is no such probe.
  */
-int fsbml_holdout_probe(const fsbml_fit_t *fit, const fsbml_sample_t *sample, size_t n, uint32_t rail, uint64_t turn,
-                        uint64_t most_ns, fsbml_probe_t *out) FSBML_NOEXCEPT;
+int fsbml_holdout_probe(const fsbml_fit_t *fit, const fsbml_sample_t *sample, size_t n, uint32_t rail,
+                        uint64_t turn, uint64_t most_ns, fsbml_probe_t *out) FSBML_NOEXCEPT;
 
 /* --------------------------------------------------------- rails together */
 
@@ -168,17 +179,19 @@ typedef struct fsbml_stream_t {
 typedef struct fsbml_together_t fsbml_together_t;
 
 /**
- * `rails` are the bits of those whose fits are to be used; min_bytes is the smallest message that there is, max_bytes[i]
- * the largest of rail i. Does no communication: the caller asks for the next run, does it, reports it. NULL with errno
- * set on failure.
+ * `rails` are the bits of those whose fits are to be used; min_bytes is the smallest message that there is,
+ * max_bytes[i] the largest of rail i. Does no communication: the caller asks for the next run, does it,
+ * reports it. NULL with errno set on failure.
  */
-fsbml_together_t *fsbml_together_create(size_t n_rails, const fsbml_fit_t *fits, uint32_t rails, uint32_t min_bytes,
-                                        const uint32_t *max_bytes) FSBML_NOEXCEPT;
+fsbml_together_t *fsbml_together_create(size_t n_rails, const fsbml_fit_t *fits, uint32_t rails,
+                                        uint32_t min_bytes, const uint32_t *max_bytes) FSBML_NOEXCEPT;
 void fsbml_together_destroy(fsbml_together_t *t) FSBML_NOEXCEPT;
-/** The rails (bits) to send on at once, all of them idle for *rest_ns before, and what: stream[i] on rail i. 0: no more. */
-uint32_t fsbml_together_next(const fsbml_together_t *t, fsbml_stream_t *stream, uint64_t *rest_ns) FSBML_NOEXCEPT;
-/** time_ns[i] is that of the stream on rail i, sending_ns how long the sender's processor was busy with all of them. A
- * time of 0: it did not get through, and nothing more is to be done. */
+/** The rails (bits) to send on at once, all of them idle for *rest_ns before, and what: stream[i] on rail i.
+ * 0: no more. */
+uint32_t fsbml_together_next(const fsbml_together_t *t, fsbml_stream_t *stream,
+                             uint64_t *rest_ns) FSBML_NOEXCEPT;
+/** time_ns[i] is that of the stream on rail i, sending_ns how long the sender's processor was busy with all
+ * of them. A time of 0: it did not get through, and nothing more is to be done. */
 int fsbml_together_report(fsbml_together_t *t, const uint64_t *time_ns, uint64_t sending_ns) FSBML_NOEXCEPT;
 /** Puts what came out into the fits of fsbml_together_create; returns the rails (bits) that are left out. */
 uint32_t fsbml_together_conclude(const fsbml_together_t *t, fsbml_fit_t *fits) FSBML_NOEXCEPT;

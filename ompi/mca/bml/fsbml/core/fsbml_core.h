@@ -17,13 +17,13 @@
 #ifndef FSBML_CORE_H
 #define FSBML_CORE_H
 
-#include "fsbml_base.h"
 #include "fsbml_about.h"
-#include "fsbml_schedule.h"
-#include "fsbml_observe.h"
+#include "fsbml_base.h"
 #include "fsbml_calibration.h"
-#include "fsbml_table.h"
 #include "fsbml_classes.h"
 #include "fsbml_diagnosis.h"
+#include "fsbml_observe.h"
+#include "fsbml_schedule.h"
+#include "fsbml_table.h"
 
 #endif /* FSBML_CORE_H */

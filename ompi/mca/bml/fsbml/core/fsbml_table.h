@@ -18,16 +18,17 @@ extern "C" {
 
 /** One rail of the table that the measuring pair gives to all processes. */
 typedef struct fsbml_table_rail_t {
-    char key[FSBML_NAME_MAX];   /**< what names the same rail on every node, e.g. "tcp:10.71.1.0/24" */
-    char name[FSBML_NAME_MAX];  /**< what a person calls it on the measuring node, e.g. "eth1" */
-    uint32_t pair[2];           /**< ranks that measured it: from the first one's node to the other's, and fit.back reversed */
+    char key[FSBML_NAME_MAX];  /**< what names the same rail on every node, e.g. "tcp:10.71.1.0/24" */
+    char name[FSBML_NAME_MAX]; /**< what a person calls it on the measuring node, e.g. "eth1" */
+    uint32_t pair[2]; /**< ranks that measured it: from the first one's node to the other's, and fit.back
+                         reversed */
     fsbml_fit_t fit;
 } fsbml_table_rail_t;
 
 typedef struct fsbml_table_t {
     uint32_t n_rails;
-    uint32_t pair[2];           /**< ranks that measured */
-    uint64_t duration_ns;       /**< of the calibration */
+    uint32_t pair[2];              /**< ranks that measured */
+    uint64_t duration_ns;          /**< of the calibration */
     char reason[FSBML_REASON_MAX]; /**< why there is no measurement, "" if there is one */
     fsbml_table_rail_t rail[FSBML_MAX_RAILS];
 } fsbml_table_t;
@@ -36,27 +37,30 @@ typedef struct fsbml_table_t {
 size_t fsbml_table_packed_max(void) FSBML_NOEXCEPT;
 /** Packs into buf (little endian, versioned, CRC-32); returns the length or -ENOSPC / -EINVAL. */
 long fsbml_table_pack(const fsbml_table_t *t, void *buf, size_t len) FSBML_NOEXCEPT;
-/** Unpacks and checks everything; -EBADMSG for a malformed record, -EPROTO for another version. *t is then unchanged. */
+/** Unpacks and checks everything; -EBADMSG for a malformed record, -EPROTO for another version. *t is then
+ * unchanged. */
 int fsbml_table_unpack(fsbml_table_t *t, const void *buf, size_t len) FSBML_NOEXCEPT;
 /** Writes the table for people (one line a rail) into buf as snprintf does. */
 int fsbml_table_text(const fsbml_table_t *t, char *buf, size_t len) FSBML_NOEXCEPT;
 /** The same, with more columns: what is known about each rail of the table, in their order. */
-int fsbml_table_display(const fsbml_table_t *t, const fsbml_rail_about_t *about, char *buf, size_t len) FSBML_NOEXCEPT;
+int fsbml_table_display(const fsbml_table_t *t, const fsbml_rail_about_t *about, char *buf,
+                        size_t len) FSBML_NOEXCEPT;
 
 /**
- * Reads a table from a file (core/table_file.hpp). With a fingerprint, the file is a cache's: it must be of that
- * fingerprint, undamaged, and nobody else's to write; without (NULL), a person's. 0 or a negative errno (-ENOENT: there
- * is no file; -ESTALE: of something else; -EBADMSG; -EPROTO: another version; -EPERM), and then the reason.
+ * Reads a table from a file (core/table_file.hpp). With a fingerprint, the file is a cache's: it must be of
+ * that fingerprint, undamaged, and nobody else's to write; without (NULL), a person's. 0 or a negative errno
+ * (-ENOENT: there is no file; -ESTALE: of something else; -EBADMSG; -EPROTO: another version; -EPERM), and
+ * then the reason.
  */
-int fsbml_table_load(const char *path, const char *fingerprint, fsbml_table_t *t, char reason[FSBML_REASON_MAX])
-    FSBML_NOEXCEPT;
+int fsbml_table_load(const char *path, const char *fingerprint, fsbml_table_t *t,
+                     char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
 /** Replaces the file as a whole (mode 0600), with its folders; many processes may do so at once. */
-int fsbml_table_store(const char *path, const char *fingerprint, const fsbml_table_t *t, char reason[FSBML_REASON_MAX])
-    FSBML_NOEXCEPT;
+int fsbml_table_store(const char *path, const char *fingerprint, const fsbml_table_t *t,
+                      char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
 
 /**
- * Adds the rails of another pair's table to a table. Of a rail that both have, the first valid fit stays, with its reason;
- * so does the pair. Returns how many rails found no room.
+ * Adds the rails of another pair's table to a table. Of a rail that both have, the first valid fit stays,
+ * with its reason; so does the pair. Returns how many rails found no room.
  */
 int fsbml_table_merge(fsbml_table_t *into, const fsbml_table_t *other) FSBML_NOEXCEPT;
 /** Tells tables apart: by the rails, their parameters and reasons, not by who measured or how long. */
@@ -64,20 +68,23 @@ uint32_t fsbml_table_digest(const fsbml_table_t *t) FSBML_NOEXCEPT;
 
 /* ---------------------------------------------------------------- reports */
 
-/** All that a calibration leaves for who wants to look into it. Samples are of rails by their place in the table. */
+/** All that a calibration leaves for who wants to look into it. Samples are of rails by their place in the
+ * table. */
 typedef struct fsbml_measurement_t {
     const fsbml_table_t *table;
-    const char *openmpi;            /**< its version */
-    const char *node[2];            /**< names of the nodes that measured */
-    uint32_t attempts;              /**< to measure; 0: the parameters come from a file */
-    const fsbml_sample_t *sample;   /**< of the last of them */
+    const char *openmpi;          /**< its version */
+    const char *node[2];          /**< names of the nodes that measured */
+    uint32_t attempts;            /**< to measure; 0: the parameters come from a file */
+    const fsbml_sample_t *sample; /**< of the last of them */
     size_t n_samples;
-    const fsbml_sample_t *holdout;  /**< of probes that were not fitted */
+    const fsbml_sample_t *holdout; /**< of probes that were not fitted */
     size_t n_holdout;
 } fsbml_measurement_t;
 
-/** Writes it as JSON (core/measurement.hpp), the file as a whole and with its folders. 0 or a negative errno, and the reason. */
-int fsbml_measurement_store(const char *path, const fsbml_measurement_t *report, char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
+/** Writes it as JSON (core/measurement.hpp), the file as a whole and with its folders. 0 or a negative errno,
+ * and the reason. */
+int fsbml_measurement_store(const char *path, const fsbml_measurement_t *report,
+                            char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
 
 /* ----------------------------------------------------------------- hellos */
 
@@ -92,16 +99,16 @@ int fsbml_measurement_store(const char *path, const fsbml_measurement_t *report,
 
 /** What each process tells all others before the first message (modex). */
 typedef struct fsbml_hello_t {
-    uint32_t n_rails;                    /**< rails of this process, self excluded */
-    uint32_t params_digest;              /**< of the parameters that must agree, see fsbml_digest() */
-    char node[FSBML_NAME_MAX];           /**< host name */
+    uint32_t n_rails;          /**< rails of this process, self excluded */
+    uint32_t params_digest;    /**< of the parameters that must agree, see fsbml_digest() */
+    char node[FSBML_NAME_MAX]; /**< host name */
     struct {
         uint32_t exclusivity;
         char key[FSBML_NAME_MAX];
     } rail[FSBML_MAX_RAILS];
-    uint32_t flags;                      /**< FSBML_HELLO_* */
-    uint32_t node_ranks;                 /**< ranks of this job on its node */
-    uint32_t run;                        /**< so many ranks in a row, from this one on, are of its node; 0: unknown */
+    uint32_t flags;      /**< FSBML_HELLO_* */
+    uint32_t node_ranks; /**< ranks of this job on its node */
+    uint32_t run;        /**< so many ranks in a row, from this one on, are of its node; 0: unknown */
 } fsbml_hello_t;
 
 size_t fsbml_hello_packed_max(void) FSBML_NOEXCEPT;

@@ -318,14 +318,14 @@ std::string table_text(const fsbml_table_t &t, const fsbml_rail_about_t *about)
         breaks = breaks || t.rail[i].fit.params.break_bytes > 0.0;
     }
     const AboutColumns known(about, n);
-    append(s, "%-*s%s  %-*s %10s %8s %8s %8s %10s %10s %8s", name_width, "rail", known.row(0).c_str(), key_width, "key",
-           "L us", "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B");
+    append(s, "%-*s%s  %-*s %10s %8s %8s %8s %10s %10s %8s", name_width, "rail", known.row(0).c_str(),
+           key_width, "key", "L us", "o_s us", "o_r us", "g us", "G ns/B", "MB/s", "burst B");
     append(s, "%s %6s %8s %12s\n", breaks ? "  break B    G above" : "", "probes", "residual", "until");
     for (std::uint32_t i = 0; i < n; ++i) {
         const fsbml_fit_t &f = t.rail[i].fit;
         const fsbml_loggp_t &p = f.params;
-        append(s, "%-*s%s  %-*s", name_width, text_of(t.rail[i].name).c_str(), known.row(i + 1).c_str(), key_width,
-               text_of(t.rail[i].key).c_str());
+        append(s, "%-*s%s  %-*s", name_width, text_of(t.rail[i].name).c_str(), known.row(i + 1).c_str(),
+               key_width, text_of(t.rail[i].key).c_str());
         if (f.valid) { // 1 byte a ns is 1000 MB/s
             append(s, " %10.2f %8.2f %8.2f %8.2f %10.4g %10.4g %8.0f", p.L_ns / 1e3, p.o_s_ns / 1e3,
                    p.o_r_ns / 1e3, p.g_ns / 1e3, p.G_ns_per_byte, 1e3 / p.G_ns_per_byte,
@@ -355,8 +355,8 @@ std::string table_text(const fsbml_table_t &t, const fsbml_rail_about_t *about)
             append(s, "%s: %s\n", name.c_str(), more.c_str());
         }
         if (nullptr != about && about[i].far_numa) {
-            append(s, "%s: at NUMA node %d, and this process runs on others: that is in its o and L\n", name.c_str(),
-                   static_cast<int>(about[i].numa));
+            append(s, "%s: at NUMA node %d, and this process runs on others: that is in its o and L\n",
+                   name.c_str(), static_cast<int>(about[i].numa));
         }
     }
     return s;

@@ -31,9 +31,8 @@ __attribute__((always_inline)) inline Ticks Scheduler::add(std::atomic<Ticks> &v
 }
 
 template <bool kTakeTurns>
-__attribute__((always_inline)) inline Ticks Scheduler::charge_telling(Scheduler &s, std::size_t rail,
-                                                                      std::uint64_t now_ns,
-                                                                      std::size_t bytes) noexcept
+__attribute__((always_inline)) inline Ticks
+Scheduler::charge_telling(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept
 {
     // The VFT's place before the clock: who finds it in a ledger has the ledger's clock (see share).
     std::atomic<Ticks> &vft = s.vfts_.load(std::memory_order_acquire)[rail].vft;

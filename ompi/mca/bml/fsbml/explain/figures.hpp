@@ -47,7 +47,8 @@ std::string listed(const std::vector<std::string> &names); // "a, b and c"
 // Of the blank at this place: does it part the digits of a number, or a number and its per cent?
 bool is_within_number(const std::string &text, std::size_t at) noexcept;
 
-// Do both ends tell of the same? What holds both ways ("neither from a to b nor back") each begins with itself.
+// Do both ends tell of the same? What holds both ways ("neither from a to b nor back") each begins with
+// itself.
 bool is_same_fault(const fsbml_summary_fault_t &a, const fsbml_summary_fault_t &b);
 
 // part / whole; 0 if there is no whole.

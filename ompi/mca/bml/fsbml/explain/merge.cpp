@@ -89,7 +89,8 @@ Places merge_rails(fsbml_summary_t &into, const fsbml_summary_t &other) noexcept
 
 bool is_same(const fsbml_summary_fault_t &a, const fsbml_summary_fault_t &b) noexcept
 {
-    return 0 == std::strcmp(a.rail, b.rail) && 0 == std::strcmp(a.from, b.from) && 0 == std::strcmp(a.to, b.to);
+    return 0 == std::strcmp(a.rail, b.rail) && 0 == std::strcmp(a.from, b.from)
+           && 0 == std::strcmp(a.to, b.to);
 }
 
 // That a rail carries nothing says more than that it is slow, and a cause more than none.
@@ -133,7 +134,8 @@ void merge_faults(fsbml_summary_t &into, const fsbml_summary_t &other) noexcept
 
 // Keeps the largest of both lists, which are in falling order.
 template <std::size_t N, class T, class Key>
-std::uint32_t merge_largest(T (&into)[N], std::uint32_t n, const T *other, std::uint32_t n_other, Key key) noexcept
+std::uint32_t merge_largest(T (&into)[N], std::uint32_t n, const T *other, std::uint32_t n_other,
+                            Key key) noexcept
 {
     for (std::uint32_t i = 0; i < n_other; ++i) {
         std::uint32_t at = n;

@@ -59,7 +59,8 @@ template <class Visit, class Rail>
 void walk_rail(const Visit &v, Rail &r)
 {
     v(r.key), v(r.name), v(r.about);
-    v(r.processes), v(r.far_numa), v(r.messages), v(r.bytes), v(r.passed_over), v(r.busy_ns), v(r.kernel_busy_ns);
+    v(r.processes), v(r.far_numa), v(r.messages), v(r.bytes), v(r.passed_over), v(r.busy_ns),
+        v(r.kernel_busy_ns);
     v(r.retransmitted), v(r.backlog_max_ns), v(r.backlog_max_rank), v(r.interfaces), v(r.interface_bytes);
     v(r.alone_processes), v(r.alone_ns);
     for (auto &c : r.by_size) {

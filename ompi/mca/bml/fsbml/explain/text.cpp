@@ -110,8 +110,8 @@ void rails(std::string &s, const Figures &f)
         return;
     }
     heading(s, "Rails, all ranks together");
-    s += "  " + left("", kName) + right("per cent of", 38) + right("most", 20)
-         + right("seen/predicted", 18) + right("passed", 9) + '\n';
+    s += "  " + left("", kName) + right("per cent of", 38) + right("most", 20) + right("seen/predicted", 18)
+         + right("passed", 9) + '\n';
     s += "  " + left("rail", kName) + right("MB/s", 7) + right("L", 8) + right("messages", 11)
          + right("msgs", 6) + right("bytes", 6) + right("busy", 10) + right("backlog", 10) + right("10 %", 6)
          + right("50 %", 6) + right("90 %", 6) + right("over", 9) + '\n';
@@ -213,7 +213,8 @@ void alternatives(std::string &s, const Figures &f)
     if (f.alternatives.empty()) {
         return;
     }
-    heading(s, "What else could have been done, by the model: time that messages are under way, in all ranks");
+    heading(s,
+            "What else could have been done, by the model: time that messages are under way, in all ranks");
     bool some = false;
     for (const Alternative &a : f.alternatives) {
         s += "  " + left(a.name, 36) + right(time_text(static_cast<double>(a.ns)), 12)
@@ -280,8 +281,7 @@ void parameters(std::string &s, const Figures &f)
     }
     heading(s, "Parameters as measured; in brackets what 90 % of other samples give");
     s += "  " + left("rail", kName);
-    for (const char *const head :
-         {"L us", "o_s us", "o_r us", "g us", "G ns/B"}) {
+    for (const char *const head : {"L us", "o_s us", "o_r us", "g us", "G ns/B"}) {
         s += right(head, 15);
     }
     s += "  off by\n";
@@ -318,9 +318,9 @@ std::string fit_quality(const fsbml_fit_t &fit)
     if (reason.size() + 1 >= sizeof fit.reason && std::string::npos != cut) {
         reason = reason.substr(0, cut) + "; ..."; // there was no room for all of the last remark
     }
-    const std::string how = 0 == fit.probes ? "given, not measured"
-                                            : plural(fit.probes, "probe")
-                                                  + (fit.tight ? "" : ", less sure than wanted");
+    const std::string how = 0 == fit.probes
+                                ? "given, not measured"
+                                : plural(fit.probes, "probe") + (fit.tight ? "" : ", less sure than wanted");
     return how + (reason.empty() ? "" : "; " + reason);
 }
 

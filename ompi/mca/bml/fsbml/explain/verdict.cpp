@@ -167,7 +167,8 @@ void late(const Figures &f, Sentences &to)
     }
 }
 
-// What the job gave the interface, which is looked at from when the measurement is over: its bytes and headers.
+// What the job gave the interface, which is looked at from when the measurement is over: its bytes and
+// headers.
 double given(const Figures &f, std::size_t i)
 {
     const fsbml_summary_rail_t &r = f.s.rail[i];

@@ -5,12 +5,12 @@
  */
 /**
  * @file
- * Stands in for the header of this name, which Open MPI 5.0.7 includes in opal/mca/threads/mutex.h but does not install.
- * configure puts it on the include path only then.
+ * Stands in for the header of this name, which Open MPI 5.0.7 includes in opal/mca/threads/mutex.h but does
+ * not install. configure puts it on the include path only then.
  *
- * What must agree with the library is the layout of opal_mutex_t, which has an opal_thread_internal_mutex_t in it:
- * with the threading library "pthreads" that is a pthread_mutex_t. tests/abi/layout_test.c compares the sizes with those
- * that the library was compiled with.
+ * What must agree with the library is the layout of opal_mutex_t, which has an opal_thread_internal_mutex_t
+ * in it: with the threading library "pthreads" that is a pthread_mutex_t. tests/abi/layout_test.c compares
+ * the sizes with those that the library was compiled with.
  */
 #ifndef OPAL_MCA_THREADS_PTHREADS_THREADS_PTHREADS_MUTEX_H
 #define OPAL_MCA_THREADS_PTHREADS_THREADS_PTHREADS_MUTEX_H
@@ -29,7 +29,7 @@ typedef pthread_mutex_t opal_thread_internal_mutex_t;
 typedef pthread_cond_t opal_thread_internal_cond_t;
 
 #define OPAL_THREAD_INTERNAL_MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
-#define OPAL_THREAD_INTERNAL_COND_INITIALIZER  PTHREAD_COND_INITIALIZER
+#define OPAL_THREAD_INTERNAL_COND_INITIALIZER PTHREAD_COND_INITIALIZER
 #ifdef PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
 #    define OPAL_THREAD_INTERNAL_RECURSIVE_MUTEX_INITIALIZER PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
 #endif
@@ -80,7 +80,8 @@ static inline int opal_thread_internal_cond_init(opal_thread_internal_cond_t *co
     return opal_thread_internal_result(pthread_cond_init(cond, NULL));
 }
 
-static inline void opal_thread_internal_cond_wait(opal_thread_internal_cond_t *cond, opal_thread_internal_mutex_t *mutex)
+static inline void opal_thread_internal_cond_wait(opal_thread_internal_cond_t *cond,
+                                                  opal_thread_internal_mutex_t *mutex)
 {
     pthread_cond_wait(cond, mutex);
 }

@@ -5,8 +5,8 @@
  */
 /**
  * @file
- * Stands in for the header of this name, which Open MPI 5.0.7 includes in opal/mca/threads/tsd.h but does not install.
- * configure puts it on the include path only then.
+ * Stands in for the header of this name, which Open MPI 5.0.7 includes in opal/mca/threads/tsd.h but does not
+ * install. configure puts it on the include path only then.
  */
 #ifndef OPAL_MCA_THREADS_PTHREADS_THREADS_PTHREADS_TSD_H
 #define OPAL_MCA_THREADS_PTHREADS_THREADS_PTHREADS_TSD_H
