@@ -43,6 +43,7 @@ static bool net_table;       /* the peer has got one */
 static bool net_is_old;      /* the peer knows no timed questions */
 static uint32_t net_busy_ns; /* how long its rails are, as it says in answers to those */
 static int net_timed;        /* timed questions that it got */
+static int net_timed_on[N_FAKES];
 
 static void net_reset(void)
 {
@@ -53,6 +54,7 @@ static void net_reset(void)
     net_is_old = false;
     net_busy_ns = 0;
     net_timed = 0;
+    memset(net_timed_on, 0, sizeof(net_timed_on));
     for (int i = 0; i < N_FAKES; ++i) {
         net[i].shares_with = -1;
     }
@@ -116,6 +118,7 @@ static void net_peer(int rail, const uint32_t *word, uint64_t now)
         memcpy(answer, word, sizeof(answer));
         answer[W_DELAY] = 0 != timed ? net_busy_ns : 0;
         net_timed += 0 != timed;
+        net_timed_on[rail] += 0 != timed;
         net_back(rail, FSBML_PACKET_ANSWER | (net_is_old ? 0 : timed), answer, 0, now);
         break;
     case FSBML_PACKET_PRTT:

@@ -9,7 +9,7 @@
 #include "fake_net.h"
 #include "ompi/runtime/params.h"
 
-enum { TAG = MCA_BTL_TAG_PML + 1, ROUND = 8 }; /* questions over two rails */
+enum { TAG = MCA_BTL_TAG_PML + 1, ROUND = 8, MOST = 3 * ROUND + 96 }; /* questions over two rails */
 
 static mca_bml_fsbml_endpoint_t *ep;
 static mca_bml_base_btl_t *bml_btl;
@@ -137,7 +137,7 @@ static void busy_peers_tell_nothing(void)
     net_table_comes();
     CHECK(0 == send_one(100));
     later(20000);
-    CHECK(4 * ROUND == net_timed && NULL == ep->far && NULL == progress_fn);
+    CHECK(MOST == net_timed && NULL == ep->far && NULL == progress_fn);
     down();
 }
 
@@ -151,7 +151,7 @@ static void busy_rails_are_not_asked(void)
     }
     CHECK(1 == send_one(100));
     later(40);
-    CHECK(0 == net_timed && NULL != progress_fn);
+    CHECK(0 == net_timed_on[0] && NULL != progress_fn);
     later(200);
     CHECK(2 * ROUND == net_timed && NULL != ep->far);
     down();
