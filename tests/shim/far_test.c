@@ -338,6 +338,7 @@ int main(void)
         questions_wait_for_all_paths, old_peers_are_left_in_peace, busy_peers_tell_nothing,
         busy_rails_are_not_asked,     answers_count_once,          rails_and_peers_may_go,
         some_are_never_asked,         mute_peers_are_not_asked,    timed_questions_are_answered,
+        nobody_is_asked_at_the_end,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -275,6 +275,7 @@ int main(void)
         prepared_fragments_are_charged_by_their_bytes,
         sendi_goes_by_the_chosen_rail,
         a_goodbye_to_nobody_is_survived,
+        goodbyes_in_finalize_are_survived,
         receive_callbacks_name_the_pseudo_btl,
         rdma_lists_hold_real_btls,
     };
