@@ -43,13 +43,19 @@ public:
     {
         const unsigned mine = detail::own_stripe;
         if (likely(mine < kOwnStripes)) {
-            Cell &cell = stripes_[mine].cell[rail];
-            bump(cell.messages, 1);
-            bump(cell.bytes, bytes);
-            bump(cell.busy, busy);
+            add_own(mine, rail, bytes, busy);
         } else {
             add_first_or_shared(rail, bytes, busy);
         }
+    }
+
+    // By the stripe's owner, who knows that it has one.
+    void add_own(unsigned mine, std::size_t rail, std::uint64_t bytes, Ticks busy) noexcept
+    {
+        Cell &cell = stripes_[mine].cell[rail];
+        bump(cell.messages, 1);
+        bump(cell.bytes, bytes);
+        bump(cell.busy, busy);
     }
 
     fsbml_rail_counters_t sum(std::size_t rail) const noexcept

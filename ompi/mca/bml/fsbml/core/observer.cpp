@@ -50,63 +50,61 @@ Observer::Observer(Scheduler &scheduler, const fsbml_observer_config_t &config)
     }
 }
 
-// Apart, so that those that are not kept save no registers for it.
-template <bool kTakeTurns>
-void Observer::charge_kept(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
-                           std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept
-{
-    const auto candidates = static_cast<std::uint32_t>(peer_and_candidates);
-    // Before the charge: what there is to choose from.
-    o.keep(rail, now_ns, bytes, candidates, static_cast<std::uint32_t>(peer_and_candidates >> 32), far);
-    o.after(rail, Scheduler::charge_telling<kTakeTurns>(o.scheduler_, rail, now_ns, bytes), candidates);
-}
-
+// What is seldom is apart and called last, so that the others save no registers for it.
 template <bool kTakeTurns, bool kKeeps>
 void Observer::charge_to(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
                          std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept
 {
-    const auto candidates = static_cast<std::uint32_t>(peer_and_candidates);
-    if (kKeeps && !likely(!o.is_kept())) {
-        return charge_kept<kTakeTurns>(o, rail, now_ns, bytes, peer_and_candidates, far);
-    }
-    o.after(rail, Scheduler::charge_telling<kTakeTurns>(o.scheduler_, rail, now_ns, bytes), candidates);
-}
-
-// Counts down: one word is read and written.
-inline bool Observer::is_kept() noexcept
-{
     const unsigned mine = detail::own_stripe;
     if (!likely(mine < kOwnStripes)) {
-        return is_turn_of_shared();
+        return charge_newly<kTakeTurns, kKeeps>(o, rail, now_ns, bytes, peer_and_candidates, far);
     }
-    Stripe &s = stripes_[mine];
-    if (likely(0 != --s.until_kept)) {
-        return false;
+    if (kKeeps && !likely(0 != --o.stripes_[mine].until_kept)) {
+        o.stripes_[mine].until_kept = o.every_;
+        return charge_kept<kTakeTurns>(o, rail, now_ns, bytes, peer_and_candidates, far);
     }
-    s.until_kept = every_;
-    return true;
+    Ticks backlog;
+    if (!likely(static_cast<std::uint32_t>(peer_and_candidates) == o.all_)
+        || !likely(Scheduler::charge_own<kTakeTurns>(o.scheduler_, mine, rail, now_ns, bytes, backlog))) {
+        return charge_of_some<kTakeTurns>(o, rail, now_ns, bytes, peer_and_candidates);
+    }
+    // Which rail got it the scheduler's counters tell, as long as all rails were candidates.
+    std::atomic<Ticks> &most = o.stripes_[mine].cell[rail].most;
+    if (most.load(std::memory_order_relaxed) < backlog) {
+        most.store(backlog, std::memory_order_relaxed);
+    }
 }
 
-bool Observer::is_turn_of_shared() noexcept
+// A thread's first decision, and all of one that shares its stripe.
+template <bool kTakeTurns, bool kKeeps>
+void Observer::charge_newly(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                            std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept
 {
-    if (detail::stripe() < kOwnStripes) { // a new thread, which has one of its own from now on
-        return is_kept();
-    }
-    return 0 == of_shared_.fetch_add(1, std::memory_order_relaxed) % every_;
-}
-
-// Which rail got it the scheduler's counters tell, as long as all rails were candidates.
-inline void Observer::after(std::size_t rail, Ticks backlog, std::uint32_t candidates) noexcept
-{
-    const unsigned mine = detail::own_stripe;
-    if (likely(mine < kOwnStripes && candidates == all_)) {
-        std::atomic<Ticks> &most = stripes_[mine].cell[rail].most;
-        if (most.load(std::memory_order_relaxed) < backlog) {
-            most.store(backlog, std::memory_order_relaxed);
-        }
+    if (detail::stripe() < kOwnStripes) {
+        charge_to<kTakeTurns, kKeeps>(o, rail, now_ns, bytes, peer_and_candidates, far);
+    } else if (kKeeps && 0 == o.of_shared_.fetch_add(1, std::memory_order_relaxed) % o.every_) {
+        charge_kept<kTakeTurns>(o, rail, now_ns, bytes, peer_and_candidates, far);
     } else {
-        after_of_some(rail, backlog, candidates);
+        charge_of_some<kTakeTurns>(o, rail, now_ns, bytes, peer_and_candidates);
     }
+}
+
+template <bool kTakeTurns>
+void Observer::charge_kept(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                           std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept
+{
+    // Before the charge: what there is to choose from.
+    o.keep(rail, now_ns, bytes, static_cast<std::uint32_t>(peer_and_candidates),
+           static_cast<std::uint32_t>(peer_and_candidates >> 32), far);
+    charge_of_some<kTakeTurns>(o, rail, now_ns, bytes, peer_and_candidates);
+}
+
+template <bool kTakeTurns>
+void Observer::charge_of_some(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                              std::uint64_t peer_and_candidates) noexcept
+{
+    o.after_of_some(rail, Scheduler::charge_telling<kTakeTurns>(o.scheduler_, rail, now_ns, bytes),
+                    static_cast<std::uint32_t>(peer_and_candidates));
 }
 
 void Observer::after_of_some(std::size_t rail, Ticks backlog, std::uint32_t candidates) noexcept

@@ -69,14 +69,19 @@ private:
     template <bool kTakeTurns, bool kKeeps>
     static void charge_to(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
                           std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept;
+    template <bool kTakeTurns, bool kKeeps>
+    __attribute__((noinline, cold)) static void
+    charge_newly(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                 std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept;
     template <bool kTakeTurns>
     __attribute__((noinline)) static void charge_kept(Observer &o, std::size_t rail, std::uint64_t now_ns,
                                                       std::size_t bytes, std::uint64_t peer_and_candidates,
                                                       const fsbml_far_t *far) noexcept;
+    template <bool kTakeTurns>
+    __attribute__((noinline)) static void charge_of_some(Observer &o, std::size_t rail, std::uint64_t now_ns,
+                                                         std::size_t bytes,
+                                                         std::uint64_t peer_and_candidates) noexcept;
     static Charge charge_for(const Scheduler &s, const fsbml_observer_config_t &c) noexcept;
-    bool is_kept() noexcept;
-    void after(std::size_t rail, Ticks backlog, std::uint32_t candidates) noexcept;
-    __attribute__((noinline, cold)) bool is_turn_of_shared() noexcept;
     __attribute__((noinline)) void after_of_some(std::size_t rail, Ticks backlog,
                                                  std::uint32_t candidates) noexcept;
     __attribute__((noinline)) void keep(std::size_t rail, std::uint64_t now_ns, std::size_t bytes,

@@ -50,6 +50,11 @@ public:
     template <bool kTakeTurns>
     static Ticks charge_telling(Scheduler &s, std::size_t rail, std::uint64_t now_ns,
                                 std::size_t bytes) noexcept;
+    // The same for the owner of a stripe of counters, without a call; false: nothing is charged, take the
+    // other.
+    template <bool kTakeTurns>
+    static bool charge_own(Scheduler &s, unsigned stripe, std::size_t rail, std::uint64_t now_ns,
+                           std::size_t bytes, Ticks &backlog) noexcept;
     fsbml_policy_t policy() const noexcept { return policy_; }
 
     std::uint64_t predict(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) const noexcept
@@ -103,8 +108,9 @@ private:
     template <bool kTakeTurns>
     static Ticks charge_before(Scheduler &s, std::atomic<Ticks> &vft, std::size_t rail, std::uint64_t now_ns,
                                std::size_t bytes) noexcept;
-    template <bool kTakeTurns>
-    Ticks add(std::atomic<Ticks> &vft, std::size_t rail, Ticks now, std::size_t bytes) noexcept;
+    template <bool kTakeTurns, typename Counted>
+    Ticks add(std::atomic<Ticks> &vft, std::size_t rail, Ticks now, std::size_t bytes,
+              Counted counted) noexcept;
     static Choose choose_function(fsbml_policy_t policy, bool shaped) noexcept;
     static ChooseFar choose_far_function(fsbml_policy_t policy, bool shaped) noexcept;
 
