@@ -86,7 +86,7 @@ table_alone() {
 nothing_measured() {
     job 1 --mca bml_fsbml_display 1
     check "one process" 'without parameters' '1 rank on 1 host: node0 \(1\)' 'not measured: the job has one process' "$HEAD" \
-        'rail0  10\.71\.0\.1  10000 .*' 'rail1  10\.71\.1\.1  10000 .*'
+        'rail0  10\.71\.0\.1  - .*' 'rail1  10\.71\.1\.1  - .*'
     job 2 --mca bml_fsbml_display 1 --host node1:2
     check "all processes on one host" 'without parameters' '2 ranks on 1 host: node1 \(2\)' \
         'policy arrival; rails as node1 has them; within a host: (vader|sm)' 'not measured: .*'
@@ -106,7 +106,7 @@ left_out() {
     # Frames of the slow rail go to an address that nobody has.
     ip -n "${harness_nodes[0]}" neighbour replace 10.71.1.2 lladdr 02:00:00:00:00:01 dev rail1 nud permanent
     job 2 --mca bml_fsbml_display 1
-    check "a rail that loses its frames" '' "$HEAD" 'rail1  10\.71\.1\.1  10000   rail1   -    -     tcp:10\.71\.1\.0/24 +(- +){7}.*' \
+    check "a rail that loses its frames" '' "$HEAD" 'rail1  10\.71\.1\.1  -       rail1   -    -     tcp:10\.71\.1\.0/24 +(- +){7}.*' \
         'not measured: only one rail answers between .*' 'rail1: not used: to rank 1 .*' 'without parameters, each peer has one rail: .*'
 }
 
