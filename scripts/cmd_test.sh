@@ -105,11 +105,17 @@ test_bench() {
     "$dir/bench_tests" | gtest_to_tap bench_tests
 }
 
-test_driver() {
-    local script status=0 own=$FSBML_BUILD/log/test-driver-script.log
-    for script in "$FSBML_TOP"/tests/driver/*_test.sh; do
+# run_scripts ARGUMENT... -- SCRIPT...: each with these arguments, also after one that has failed.
+run_scripts() {
+    local script status=0 own=$FSBML_BUILD/log/test-script.log arguments=()
+    while [ "$1" != -- ]; do
+        arguments+=("$1")
+        shift
+    done
+    shift
+    for script in "$@"; do
         say "${script##*/}"
-        "$BASH" "$script" | tee "$own" && continue
+        "$BASH" "$script" "${arguments[@]}" | tee "$own" && continue
         status=1
         # One that breaks off has failed, also where all of its lines said ok.
         grep -q '^not ok' "$own" || printf 'not ok - %s ended with an error\n' "${script##*/}"
@@ -117,17 +123,13 @@ test_driver() {
     return "$status"
 }
 
+test_driver() {
+    run_scripts -- "$FSBML_TOP"/tests/driver/*_test.sh
+}
+
 test_mpi() {
     "$FSBML_TOP/fsbml" build
-    "$FSBML_TOP/tests/mpi/run.sh"
-    "$FSBML_TOP/tests/mpi/uneven.sh"
-    "$FSBML_TOP/tests/mpi/classes.sh"
-    "$FSBML_TOP/tests/mpi/cache.sh"
-    "$FSBML_TOP/tests/mpi/faults.sh"
-    "$FSBML_TOP/tests/mpi/calibrate.sh"
-    "$FSBML_TOP/tests/mpi/record.sh"
-    "$FSBML_TOP/tests/mpi/display.sh"
-    "$FSBML_TOP/tests/mpi/report.sh"
+    run_scripts -- "$FSBML_TOP"/tests/mpi/{run,uneven,classes,cache,faults,calibrate,record,display,report}.sh
 }
 
 test_badinput() {
@@ -153,15 +155,7 @@ test_ref-units() {
 
 test_ref-mpi() {
     "$FSBML_TOP/fsbml" build --reference
-    "$FSBML_TOP/tests/mpi/run.sh" --reference
-    "$FSBML_TOP/tests/mpi/uneven.sh" --reference
-    "$FSBML_TOP/tests/mpi/classes.sh" --reference
-    "$FSBML_TOP/tests/mpi/cache.sh" --reference
-    "$FSBML_TOP/tests/mpi/faults.sh" --reference
-    "$FSBML_TOP/tests/mpi/calibrate.sh" --reference
-    "$FSBML_TOP/tests/mpi/record.sh" --reference
-    "$FSBML_TOP/tests/mpi/display.sh" --reference
-    "$FSBML_TOP/tests/mpi/report.sh" --reference
+    run_scripts --reference -- "$FSBML_TOP"/tests/mpi/{run,uneven,classes,cache,faults,calibrate,record,display,report}.sh
 }
 
 test_ref-badinput() {
