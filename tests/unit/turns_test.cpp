@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <random>
@@ -135,4 +136,43 @@ TEST(Turns, LooksInTurns)
             0 != ask({100 * kUs, 100 * kUs}, Looks(alternates, seed), Looks(alternates, seed + 1000)).farther;
     }
     EXPECT_LE(wrong, 1);
+}
+
+// Nor is it the question's place in a turn: a peer that answers every other one late, whatever it asks.
+TEST(Turns, EveryOtherAnswerIsLate)
+{
+    int wrong = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        Random random(seed);
+        const fsbml_distance_rail_t known[FSBML_MAX_RAILS] = {{50e3, 40e3}, {50e3, 40e3}};
+        const std::unique_ptr<fsbml_distance_t, Destroy> d(fsbml_distance_create(3, known, 4));
+        std::uint64_t now = 1000 * kMs;
+        std::uint32_t rail = 0, seq = 1, asked = 0;
+        for (int rc = 0; - ENODATA != rc; now += 50 * kUs) {
+            rc = fsbml_distance_next(d.get(), now, 3, 3, ++seq, &rail);
+            if (1 == rc) {
+                const std::uint64_t arrives = now + (0 == ++asked % 2 ? 9 * kMs : kMs) + random() % kMs;
+                for (; now < arrives; now += 50 * kUs) { // somebody looks
+                    (void) fsbml_distance_next(d.get(), now, 3, 3, seq + 1, &rail);
+                }
+                fsbml_distance_answered(d.get(), seq, now, true);
+            }
+        }
+        double extra[FSBML_MAX_RAILS];
+        wrong += 0 != fsbml_distance_result(d.get(), extra) ? 1 : 0;
+    }
+    EXPECT_LE(wrong, 2);
+}
+
+// Who asks when an answer has come asks in step with the peer's looks: two ways that are nearly alike would
+// take one look and two.
+TEST(Turns, InStepWithThePeer)
+{
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Outcome o =
+            ask({1515 * kUs, 1480 * kUs}, Looks(every(10 * kUs), seed), Looks(every(3000 * kUs), 100 + seed));
+        EXPECT_TRUE(o.over);
+        EXPECT_LT(o.extra[0], 200e3) << "seed " << seed;
+        EXPECT_LT(o.extra[1], 200e3) << "seed " << seed;
+    }
 }
