@@ -5,6 +5,7 @@
 #include "distance.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace fsbml
@@ -86,6 +87,14 @@ void Distance::begin_turn() noexcept
     turns_.begin(rounds_);
     ++turn_;
     next_ = 0;
+    skip_those_gone();
+}
+
+void Distance::skip_those_gone() noexcept
+{
+    while (next_ < FSBML_MAX_RAILS && !has(order_[next_])) {
+        ++next_;
+    }
 }
 
 bool Distance::round_is_over() const noexcept
@@ -114,18 +123,13 @@ bool Distance::next(std::uint64_t now_ns, std::uint32_t live, std::uint32_t idle
         }
         return false;
     }
-    while (next_ < FSBML_MAX_RAILS && !has(order_[next_])) {
-        ++next_;
-    }
+    skip_those_gone();
     if (FSBML_MAX_RAILS == next_) {
         if (round_is_over()) {
             end_round(now_ns);
             return false;
         }
         begin_turn();
-        while (!has(order_[next_])) {
-            ++next_;
-        }
     }
     if (0 == (idle >> order_[next_] & 1)) {
         since_ns_ = 0 == since_ns_ ? now_ns : since_ns_;
@@ -259,7 +263,12 @@ std::uint32_t Distance::from_turns() noexcept
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         way[i] = rail_[i].way_ns;
     }
-    std::uint32_t farther = turns_.farther(rails_, way, extra_);
+    std::uint32_t farther = 0;
+    try {
+        farther = turns_.farther(rails_, way, extra_);
+    } catch (const std::bad_alloc &) {
+        return 0; // not known, as if no answer told it
+    }
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         farther &= ~(clear(extra_[i], 2.0 * way[i], 0.0) ? 0 : UINT32_C(1) << i);
     }

@@ -56,6 +56,7 @@ private:
 
     void drop_all_but(std::uint32_t live) noexcept;
     void begin_turn() noexcept;
+    void skip_those_gone() noexcept; // in this turn
     bool round_is_over() const noexcept;
     void end_round(std::uint64_t now_ns) noexcept;
     // Nobody here has looked for a while: when the answer came is not known.
