@@ -45,6 +45,7 @@ run     runs mpirun on node0 with the host list, launch agent, networks and comp
         -n RANKS          number of ranks, dealt round robin over the nodes (one a node)
         --reference       the patched Open MPI of `./fsbml build --reference`
         --openmpi PREFIX  another installed Open MPI
+        --system NAME     the Open MPI of a Debian release (debian12, debian13, sid; see './fsbml system --help')
 set     changes the link of one node to one rail, at once, also while a job runs. WORD is rate=, delay=, jitter=, loss=,
         queue=, down (the cable is out) or up; rails that the kernel shapes take rate=, down and up. A way leads over the
         links of both nodes, so each counts half: from a node with delay=2ms to one with delay=0us it takes 1 ms.
