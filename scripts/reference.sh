@@ -78,10 +78,12 @@ bootstrap_tree() {
 }
 
 configure_tree() {
-    local dir=$1
+    local dir=$1 runtime
+    mapfile -t runtime < <(reference_runtime)
     rm -rf "$dir/build"
     mkdir -p "$dir/build" && cd "$dir/build" || return
-    ../src/configure --prefix="$dir/prefix" "${FSBML_REFERENCE_FLAGS[@]}"
+    # For tests and demonstrations, not for speed: -O3 and debug information would double the time.
+    ../src/configure --prefix="$dir/prefix" "${FSBML_REFERENCE_FLAGS[@]}" "${runtime[@]}" CFLAGS="-O2"
 }
 
 # step DIR NAME WHAT COMMAND...: runs a step once; dies with the log's name.
