@@ -75,10 +75,13 @@ AS_IF([test "$with_openmpi" != no], [
     AC_MSG_CHECKING([for the version of Open MPI])
     fsbml_version=`"$MPICC" --showme:version 2>/dev/null | sed -n 's/.*Open MPI v\{0,1\}\([[0-9]][[^ ]]*\).*/\1/p'`
     AC_MSG_RESULT([${fsbml_version:-none}])
+    # A version that FSBML has not been tried with is judged by its headers, below.
+    fsbml_untried=no
     AS_CASE([$fsbml_version],
-            [4.1.*|5.0.*], [],
+            [4.1.*|5.0.*|6.0.*], [],
             [""], [AC_MSG_ERROR([$MPICC is not Open MPI's compiler wrapper; name an Open MPI with --with-openmpi=PREFIX.])],
-            [AC_MSG_ERROR([FSBML supports Open MPI 4.1.x and 5.0.x; $MPICC belongs to $fsbml_version.])])
+            [[[0-3].*|4.0.*]], [AC_MSG_ERROR([FSBML needs Open MPI 4.1 or newer; $MPICC belongs to $fsbml_version.])],
+            [fsbml_untried=yes])
 
     # FSBML_OMPI_PATH(variable, name that ompi_info has for it)
     m4_define([FSBML_OMPI_PATH], [
@@ -116,9 +119,31 @@ AS_IF([test "$with_openmpi" != no], [
            done
            AC_MSG_RESULT([not installed, using FSBML's own])])
 
-    AC_MSG_CHECKING([whether they compile])
     fsbml_cppflags_save=$CPPFLAGS
-    CPPFLAGS="$CPPFLAGS $FSBML_CPPFLAGS"
+
+    # Open MPI's headers include PMIx's. Where those have a folder of their own, mpicc does not name it: it is beside the
+    # library that Open MPI was linked with, or pkg-config knows it.
+    AS_CASE([$fsbml_version], [4.*], [], [
+        AC_MSG_CHECKING([for the headers of Open MPI's PMIx])
+        fsbml_pmix=none
+        for fsbml_try in "" \
+            `"$OMPI_INFO" --config 2>/dev/null | sed -n 's/^ *Build LDFLAGS://p' | tr ' ' '\n' | sed -n 's|^-L\(.*\)/[[^/]]*$|-I\1/include|p'` \
+            "`pkg-config --cflags pmix 2>/dev/null`"; do
+            CPPFLAGS="$fsbml_cppflags_save $FSBML_CPPFLAGS $fsbml_try"
+            AC_PREPROC_IFELSE([AC_LANG_SOURCE([[
+                #include <pmix.h>
+                ]])], [fsbml_pmix=$fsbml_try
+                       break])
+        done
+        AS_CASE([$fsbml_pmix],
+                [none], [AC_MSG_RESULT([missing])
+                         AC_MSG_ERROR([pmix.h, which the headers of Open MPI $fsbml_version include, was not found: install the development files of its PMIx (Debian: libpmix-dev), or name the folder with CPPFLAGS=-I...])],
+                [""], [AC_MSG_RESULT([no flag needed])],
+                [AC_MSG_RESULT([$fsbml_pmix])
+                 FSBML_CPPFLAGS="$FSBML_CPPFLAGS $fsbml_pmix"])])
+
+    AC_MSG_CHECKING([whether they compile])
+    CPPFLAGS="$fsbml_cppflags_save $FSBML_CPPFLAGS"
     AS_IF([test -n "$fsbml_gap"],
           [CPPFLAGS="$CPPFLAGS -I$srcdir/ompi/mca/bml/fsbml/compat/include"
            FSBML_CPPFLAGS="$FSBML_CPPFLAGS -I\$(top_srcdir)/ompi/mca/bml/fsbml/compat/include"])

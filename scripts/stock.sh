@@ -11,8 +11,7 @@ check_openmpi() {
     openmpi_tool "$prefix" mpicc >/dev/null || die "$prefix is not the prefix of an Open MPI: it has no bin/mpicc."
     version=$(openmpi_version "$prefix") || die "$prefix is not the prefix of an Open MPI: its mpicc is another MPI's or does not run."
     case "$version" in
-        4.1.* | 5.0.*) ;;
-        *) die "FSBML supports Open MPI 4.1.x and 5.0.x; the one in $prefix is $version." ;;
+        [0-3].* | 4.0.*) die "FSBML needs Open MPI 4.1 or newer; the one in $prefix is $version." ;;
     esac
     include=$(openmpi_path "$prefix" pkgincludedir) || die "the ompi_info of $prefix is missing or does not run."
     [ -f "$include/ompi/mca/bml/bml.h" ] ||
