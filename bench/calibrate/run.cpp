@@ -5,6 +5,7 @@
 
 #include "predict.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>

@@ -9,7 +9,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <fstream>
+#include <stdexcept>
 
 #include <fmt/format.h>
 

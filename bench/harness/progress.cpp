@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include <cstdio>
+
 #include <fmt/format.h>
 
 namespace fsbml::bench

@@ -3,6 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "sparse_matrix.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace fsbml::bench

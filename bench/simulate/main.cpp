@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <fstream>
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 #include <fmt/format.h>

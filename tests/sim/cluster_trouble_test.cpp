@@ -11,7 +11,9 @@
 
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <limits>
+#include <stdexcept>
 
 namespace fsbml::sim
 {

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <string>
 
 namespace
 {

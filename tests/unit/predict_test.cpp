@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Predicted PRTTs against the formulas, worked out by hand.
+#include "model.hpp"
 #include "predict.hpp"
 
 #include <gtest/gtest.h>
@@ -101,7 +102,7 @@ TEST(Predict, BothWays)
     EXPECT_DOUBLE_EQ(prtt(fit, FSBML_PROBE_BOTH, 3, 0, 1001), 25e3 + alone);
     fit.duplex = 1.5;
     EXPECT_DOUBLE_EQ(prtt(fit, FSBML_PROBE_BOTH, 3, 0, 1001), 25e3 + 1.5 * alone);
-    fit.back = {0, 2e3, 0, 4e3, 40.0};
+    fit.back = loggp(0, 2e3, 0, 4e3, 40.0);
     EXPECT_DOUBLE_EQ(prtt(fit, FSBML_PROBE_BOTH, 3, 0, 1001), 25e3 + 1.5 * (65e3 + 2 * 44e3))
         << "the slower one";
 }

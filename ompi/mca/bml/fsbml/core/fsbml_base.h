@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
+#    include <cstdint> /* the names in std, which the core's own files use */
 #    define FSBML_NOEXCEPT noexcept
 extern "C" {
 #else
