@@ -5,6 +5,9 @@
 FSBML_BUILD=${FSBML_BUILD:-$FSBML_TOP/build}
 FSBML_CACHE=${FSBML_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/fsbml}
 
+# fsbml_version: prints the version of these sources.
+fsbml_version() { sed -n 's/^#define FSBML_VERSION "\(.*\)"$/\1/p' "$FSBML_TOP/ompi/mca/bml/fsbml/bml_fsbml_version.h"; }
+
 # say TEXT: progress for people, on stderr so that stdout stays a command's result.
 say() { printf 'fsbml: %s\n' "$*" >&2; }
 

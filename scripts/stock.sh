@@ -73,7 +73,7 @@ link_sources() {
 # Contents and times: make would else run the autotools by itself, in the middle of a build.
 autotools_key() {
     (cd "$FSBML_TOP" && find configure.ac configure.m4 Makefile.am ompi/mca/bml/fsbml tests \
-        \( -name '*.ac' -o -name '*.m4' -o -name '*.am' -o -name '*.mk' \) -type f -print0 | sort -z |
+        \( -name '*.ac' -o -name '*.m4' -o -name '*.am' -o -name '*.mk' -o -name '*_version.h' \) -type f -print0 | sort -z |
         xargs -0 stat -c '%n %Y %s') | sha256sum | cut -c 1-16
 }
 

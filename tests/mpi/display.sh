@@ -10,6 +10,7 @@ set -euo pipefail
 LIMIT=${FSBML_TEST_LIMIT:-60}
 RAILS=(200mbit 20mbit)
 program="" # that the last job ran
+version=$(fsbml_version)
 HEAD='rail   address    Mbit/s  device  PCI  NUMA  key  .*  until'
 
 # job RANKS ARGUMENTS...: one job that verifies its data.
@@ -60,6 +61,7 @@ check() {
 three_nodes() {
     job 3 --mca bml_fsbml_display 1 --mca bml_fsbml_table "$harness_logs/rails"
     check "three nodes, once a job" 'left out|not measured|not used' \
+        "version ${version//./\\.} for Open MPI [0-9]+\\.[0-9]+\\.[0-9]+" \
         '3 ranks on 3 hosts: node0 \(1\), node1 \(1\), node2 \(1\)' 'policy arrival; rails as NODE has them' "$HEAD" \
         'rail0  10\.71\.0\.MINE  -       rail0   -    -     tcp:10\.71\.0\.0/24 +'"$RAIL0" \
         'rail1  10\.71\.1\.MINE  -       rail1   -    -     tcp:10\.71\.1\.0/24 +'"$RAIL1" \

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "bml_fsbml.h"
+#include "bml_fsbml_version.h"
 #include "opal/util/output.h"
 
 /* So many hosts are named, and the last one. */
@@ -238,6 +239,8 @@ static void print_all(const fsbml_pair_t *pair)
     }
     fsbml_rails_place();
     complete(t, about, pair);
+    opal_output(0, "fsbml: version " FSBML_VERSION " for Open MPI %d.%d.%d", OMPI_MAJOR_VERSION,
+                OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
     print_hosts();
     opal_output(0, "fsbml: policy %s; rails as %s has them%s", fsbml_policy_name(mca_bml_fsbml_params.policy),
                 fsbml_node_name(), has_shared_memory() ? "; within a host: " FSBML_SM_BTL : "");

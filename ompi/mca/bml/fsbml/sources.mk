@@ -92,6 +92,7 @@ fsbml_shim_sources = \
 	bml_fsbml_pairs.h \
 	bml_fsbml_params.h \
 	bml_fsbml_send.h \
+	bml_fsbml_version.h \
 	bml_fsbml.c \
 	bml_fsbml_bound.c \
 	bml_fsbml_away.c \
