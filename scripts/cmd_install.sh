@@ -10,7 +10,8 @@ cmd_install_help() {
 usage: ./fsbml install [--user | --system] [--openmpi PREFIX]
 
 Puts the component (built first, if it has not been) where Open MPI finds it. Afterwards plain `mpirun --mca bml fsbml` works.
-Jobs that do not ask for it are not affected: Open MPI's default stays r2.
+Jobs that do not ask for it are not affected: Open MPI's default stays r2. The man page, fsbml(7), is installed as well: to
+~/.local/share/man, or beside those of Open MPI.
 
   --user             into ~/.openmpi/components: for you, on every node that shares this home (the default)
   --system           into the component folder of that Open MPI: for all users of this machine. On a cluster, do it on every
@@ -24,12 +25,12 @@ HELP
 
 cmd_install() {
     install_options install "$@"
-    local prefix version dir helpdir other
+    local prefix version dir helpdir mandir other
     # shellcheck disable=SC2154 # set by install_options
     prefix=$(stock_openmpi "$install_prefix")
     version=$(openmpi_version "$prefix")
     install_dirs "$install_kind" "$prefix"
-    dir=$install_dir helpdir=$install_help_dir
+    dir=$install_dir helpdir=$install_help_dir mandir=$install_man_dir
 
     # Open MPI takes the first one that it finds, and looks into its own folder first.
     install_dirs "$([ "$install_kind" = user ] && echo system || echo user)" "$prefix"
@@ -39,10 +40,12 @@ cmd_install() {
     fi
     may_write "$dir"
     may_write "$helpdir"
+    may_write "$mandir"
     stock_build "$prefix" no ""
     local built
     built=$(component_dir "$prefix")
     put_file "$built/help-mca-bml-fsbml.txt" "$helpdir/help-mca-bml-fsbml.txt" || die "could not write to $helpdir."
+    put_file "$FSBML_TOP/docs/man/fsbml.7" "$mandir/fsbml.7" || die "could not write to $mandir."
     put_file "$built/mca_bml_fsbml.so" "$dir/mca_bml_fsbml.so" || die "could not write to $dir."
     found_by_default "$prefix" ||
         die "the component is in $dir, but Open MPI $version does not find it there; is mca_base_component_path set in the environment or in a parameter file?"

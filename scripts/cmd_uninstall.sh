@@ -7,7 +7,7 @@ cmd_uninstall_help() {
     cat <<'HELP'
 usage: ./fsbml uninstall [--user | --system] [--openmpi PREFIX]
 
-Removes the component and its help file, and nothing else, from where './fsbml install' puts them.
+Removes the component, its help file and its man page, and nothing else, from where './fsbml install' puts them.
 
   --user             from ~/.openmpi/components (the default)
   --system           from the component folder of the Open MPI that is meant
@@ -17,7 +17,7 @@ HELP
 
 cmd_uninstall() {
     install_options uninstall "$@"
-    local prefix file removed=no
+    local prefix file dir removed=no
     # shellcheck disable=SC2154 # set by install_options
     prefix=$install_prefix
     if [ "$install_kind" = system ]; then
@@ -25,7 +25,7 @@ cmd_uninstall() {
         openmpi_version "$prefix" >/dev/null || die "$prefix is not the prefix of an Open MPI."
     fi
     install_dirs "$install_kind" "$prefix"
-    for file in "$install_dir/mca_bml_fsbml.so" "$install_help_dir/help-mca-bml-fsbml.txt"; do
+    for file in "$install_dir/mca_bml_fsbml.so" "$install_help_dir/help-mca-bml-fsbml.txt" "$install_man_dir/fsbml.7"; do
         [ -e "$file" ] || continue
         rm -f -- "$file" 2>/dev/null || die "$file could not be removed; who may write to $(dirname -- "$file")?"
         removed=yes
@@ -33,7 +33,9 @@ cmd_uninstall() {
     done
     # Folders that the installation may have made go when nothing else is in them.
     if [ "$removed" = yes ] && [ "$install_kind" = user ]; then
-        rmdir --ignore-fail-on-non-empty -- "$install_dir" "$(dirname -- "$install_dir")"
+        for dir in "$install_dir" "$install_man_dir"; do
+            [ ! -d "$dir" ] || (cd "$HOME" && rmdir --parents --ignore-fail-on-non-empty -- "${dir#"$HOME"/}")
+        done
     fi
     [ "$removed" = yes ] || say "the component is not installed in $install_dir; nothing to do"
 }

@@ -28,7 +28,7 @@ install_options() {
     install_kind=${kind:-user}
 }
 
-# install_dirs KIND PREFIX: sets install_dir (the DSO) and install_help_dir (its help file).
+# install_dirs KIND PREFIX: sets install_dir (the DSO), install_help_dir (its help file) and install_man_dir (the man page).
 install_dirs() {
     case "$1" in
         user)
@@ -36,10 +36,13 @@ install_dirs() {
             install_dir=$HOME/.openmpi/components
             # Open MPI's help folder is not the user's; the component looks beside itself.
             install_help_dir=$install_dir
+            # man looks there if ~/.local/bin is on the PATH.
+            install_man_dir=$HOME/.local/share/man/man7
             ;;
         system)
             install_dir=$(openmpi_path "$2" pkglibdir) || die "the ompi_info of $2 is missing or does not run."
             install_help_dir=$(openmpi_path "$2" pkgdatadir) || die "the ompi_info of $2 is missing or does not run."
+            install_man_dir=$(openmpi_path "$2" mandir)/man7 || die "the ompi_info of $2 is missing or does not run."
             ;;
     esac
 }

@@ -13,7 +13,7 @@ trap 'rm -rf -- "$work"' EXIT
 top=$work/fsbml
 mkdir -p "$top" "$work/home"
 (cd "$source_top" && tar -cf - --exclude=.libs --exclude='*.o' --exclude=Makefile.in \
-    fsbml scripts configure.ac configure.m4 Makefile.am LICENSE ompi tests) | tar -xf - -C "$top"
+    fsbml scripts configure.ac configure.m4 Makefile.am LICENSE docs ompi tests) | tar -xf - -C "$top"
 export HOME=$work/home FSBML_BUILD=$work/build FSBML_CACHE=$work/cache
 unset FSBML_OPENMPI
 unset "${!OMPI_MCA_@}"
@@ -66,6 +66,7 @@ case "\$3" in
     pkgincludedir) echo "path:pkgincludedir:$1/include/openmpi" ;;
     pkglibdir) echo "path:pkglibdir:$1/lib/openmpi" ;;
     pkgdatadir) echo "path:pkgdatadir:$1/share/openmpi" ;;
+    mandir) echo "path:mandir:$1/share/man" ;;
 esac
 FAKE
     chmod +x "$1/bin/mpicc" "$1/bin/ompi_info"
@@ -121,6 +122,18 @@ rm -f "$work/poor"/flex*
 PATH=$work/poor fsbml build --reference --source "$work/home"
 check "build --reference: a tool missing and not root" fails_with "sudo apt-get install .*flex"
 
+# ---- version
+
+version=$(sed -n 's/^#define FSBML_VERSION "\([0-9]*\.[0-9]*\.[0-9]*\)"$/\1/p' "$top/ompi/mca/bml/fsbml/bml_fsbml_version.h")
+for option in --version -V; do
+    fsbml "$option"
+    check "$option: prints it and nothing else" test "$out$err" = "fsbml $version"
+done
+in_recipe() { grep -qE -- "$2" "$source_top/$1"; }
+check "version: debian/changelog" in_recipe debian/changelog "^openmpi-bml-fsbml \\(${version//./\\.}\\)"
+check "version: the RPM recipe" in_recipe packaging/rpm/openmpi-bml-fsbml.spec "^Version: +${version//./\\.}\$"
+check "version: the Spack recipe" in_recipe packaging/spack/package.py "version\\(\"${version//./\\.}\""
+
 # ---- the stock component
 
 before=$(listing "$top")
@@ -167,6 +180,7 @@ configure_fails_with() { # WORDS OPTIONS...
     err=$(cat "$work/err")
     grep -q -- "^configure: error: .*$words" <<<"$err"
 }
+check "configure: knows the version" grep -qx "PACKAGE_VERSION='$version'" "$FSBML_BUILD/src/configure"
 check "configure: no prefix" configure_fails_with "is not the prefix of an Open MPI" --with-openmpi="$work/home"
 check "configure: unsupported version" configure_fails_with "supports Open MPI 4.1.x and 5.0.x" --with-openmpi="$work/old"
 check "configure: headers missing" configure_fails_with "libopenmpi-dev.*--with-devel-headers" --with-openmpi="$work/bare"
@@ -182,6 +196,7 @@ cat >"$work/system/bin/ompi_info" <<FAKE
 case "\$*" in
     *"--path pkglibdir") echo "path:pkglibdir:$work/system/lib/openmpi" ;;
     *"--path pkgdatadir") echo "path:pkgdatadir:$work/system/share/openmpi" ;;
+    *"--path mandir") echo "path:mandir:$work/system/share/man" ;;
     *"--path "*) exec "$(real_tool ompi_info)" "\$@" ;;
     *)
         own=\$("$(real_tool ompi_info)" --parsable --path pkglibdir | sed 's/^path:pkglibdir://')
@@ -199,18 +214,20 @@ fsbml install
 check "install" succeeds
 check "install: the DSO" test -f "$HOME/.openmpi/components/mca_bml_fsbml.so"
 check "install: the help file beside it" test -f "$HOME/.openmpi/components/help-mca-bml-fsbml.txt"
+check "install: the man page" cmp -s "$HOME/.local/share/man/man7/fsbml.7" "$top/docs/man/fsbml.7"
 check "install: Open MPI finds it by itself" grep -q '^mca:bml:fsbml:' <<<"$("$(real_tool ompi_info)" --parsable)"
 fsbml install --system --openmpi "$work/system"
 check "install --system beside a user's copy" succeeds
 check "install --system beside a user's copy: warns" says "warning: there is a copy in $HOME/.openmpi/components"
 check "install --system: the DSO" test -f "$work/system/lib/openmpi/mca_bml_fsbml.so"
 check "install --system: the help file" test -f "$work/system/share/openmpi/help-mca-bml-fsbml.txt"
+check "install --system: the man page" test -f "$work/system/share/man/man7/fsbml.7"
 fsbml uninstall --user
 check "uninstall" succeeds
 check "uninstall: the home is as it was" test "$before" = "$(cd "$HOME" && find .)"
 fsbml install --user --openmpi "$work/system"
 check "install --user where the system's copy would win" fails_with "would go on using that one"
-check "install --user: refused, so nothing is there" test ! -e "$HOME/.openmpi"
+check "install --user: refused, so nothing is there" test "$before" = "$(cd "$HOME" && find .)"
 touch "$work/system/lib/openmpi/mca_bml_other.so"
 fsbml uninstall --system --openmpi "$work/system"
 check "uninstall --system" succeeds
