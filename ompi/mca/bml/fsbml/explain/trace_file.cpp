@@ -117,7 +117,7 @@ public:
         }
         put("%" PRIu64, last_ns_);
         if (FSBML_PEER_ELSEWHERE == d.peer) {
-            put(" elsewhere");
+            put("%s", " elsewhere");
         } else {
             put(" %" PRIu32, d.peer);
         }
@@ -129,7 +129,7 @@ public:
                 put(" +%" PRIu64, d.extra_ns[i]);
             }
         }
-        put("\n");
+        put("%s", "\n");
         ++n_;
     }
     bool nameless() const noexcept { return nameless_; }
