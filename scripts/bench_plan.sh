@@ -137,6 +137,20 @@ need_program() {
     have "$1" || die "$3 needs the program $1, which is not on the PATH; it is in the package $2."
 }
 
+# component_needed [--reference]: builds the component, unless it is there; an installed driver has only the installed one.
+component_needed() {
+    local prefix
+    if ! is_installed; then
+        "$BASH" "$FSBML_TOP/fsbml" build "$@"
+        return
+    fi
+    [ $# -eq 0 ] || die "the patched Open MPI is built from FSBML's sources, and this driver is an installed one without them."
+    openmpi_prefix >/dev/null || need_packages "the benchmarks" openmpi-bin libopenmpi-dev
+    prefix=$(openmpi_prefix) || die "there is no Open MPI: no mpicc on the PATH ($PATH)."
+    component_dir "$prefix" >/dev/null ||
+        die "the component is not installed in the Open MPI in $prefix; name the one that it was installed for with --openmpi PREFIX."
+}
+
 # bench_build: builds the component and the programs, if need be.
 bench_build() {
     local targets=("$tool")
@@ -150,11 +164,11 @@ bench_build() {
     [ "$where" != host ] || say "measuring on one host: shared memory and TCP over loopback are the two unlike rails."
     [ "$where" != cluster ] || need_packages "the virtual cluster" iproute2 ethtool
     if [ -n "$reference" ]; then
-        "$BASH" "$FSBML_TOP/fsbml" build --reference
+        component_needed --reference
         prefix=$(reference_prefix)
     else
         [ -z "$openmpi" ] || export FSBML_OPENMPI=$openmpi
-        "$BASH" "$FSBML_TOP/fsbml" build
+        component_needed
         prefix=$(openmpi_prefix)
         components=$(component_dir "$prefix")
     fi
@@ -178,7 +192,7 @@ bench_build() {
 # bench_program_help: what the benchmark's program takes, in its own words.
 bench_program_help() {
     local dir
-    "$BASH" "$FSBML_TOP/fsbml" build
+    component_needed
     dir=$(programs_build "$(openmpi_prefix)" "$program")
     # One process by itself needs no network.
     OMPI_MCA_btl=self OMPI_MCA_pml=ob1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$dir/$program" --help

@@ -1,9 +1,13 @@
 # What all of the driver's commands share: messages, packages, paths. Sourced, never run.
 # shellcheck shell=bash
 
+# is_installed: this driver is the one of a package (`make install-tools`): the component is in Open MPI's own folder, and
+# nothing may be written to the driver's.
+is_installed() { [ ! -f "$FSBML_TOP/configure.ac" ]; }
+
 # Built things live here, outside of the sources' git tree: one folder per Open MPI (stock) or patches' hash (reference).
-FSBML_BUILD=${FSBML_BUILD:-$FSBML_TOP/build}
 FSBML_CACHE=${FSBML_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/fsbml}
+if is_installed; then FSBML_BUILD=${FSBML_BUILD:-$FSBML_CACHE/build}; else FSBML_BUILD=${FSBML_BUILD:-$FSBML_TOP/build}; fi
 
 # fsbml_version: prints the version of these sources.
 fsbml_version() { sed -n 's/^#define FSBML_VERSION "\(.*\)"$/\1/p' "$FSBML_TOP/ompi/mca/bml/fsbml/bml_fsbml_version.h"; }

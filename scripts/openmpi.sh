@@ -103,7 +103,7 @@ stock_dir() {
 component_dir() {
     local prefix dir
     prefix=${1:-$(openmpi_prefix)} || return 1
-    dir=$(stock_dir "$prefix")/component || return 1
+    if is_installed; then dir=$(openmpi_path "$prefix" pkglibdir); else dir=$(stock_dir "$prefix")/component; fi || return 1
     [ -f "$dir/mca_bml_fsbml.so" ] || return 1
     printf '%s\n' "$dir"
 }
