@@ -1,0 +1,198 @@
+#!/usr/bin/env bash
+# Tests of the Debian package: built from these sources, then installed, used and removed in a throw-away copy of the system that
+# this runs in (an overlay in memory), of which nothing is left.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+#
+# Needs root and apt. Prints TAP. In another release: ./fsbml system run sid bash tests/driver/package_test.sh
+set -euo pipefail
+# shellcheck source=tests/driver/tap.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh
+
+PACKAGE=openmpi-bml-fsbml
+WORK=/var/fsbml-package # the copy's own
+
+# ---- outside
+
+# /: an overlay whose upper layer is in memory; the project's tree can be read there, the compiler's cache be written.
+# shellcheck disable=SC2016
+IN_A_COPY='
+    set -e
+    scratch=$1 tree=$2 cache=$3
+    shift 3
+    mount --make-rprivate /
+    mount -t tmpfs -o mode=755 tmpfs "$scratch"
+    mkdir "$scratch/upper" "$scratch/work" "$scratch/root"
+    mount -t overlay -o "lowerdir=/,upperdir=$scratch/upper,workdir=$scratch/work" overlay "$scratch/root"
+    cd "$scratch/root"
+    for dir in proc sys dev; do mount --rbind "/$dir" "$dir"; done
+    for dir in tmp run; do mount -t tmpfs -o mode=1777 tmpfs "$dir"; done
+    for file in resolv.conf hosts; do [ ! -e "/etc/$file" ] || mount --bind "/etc/$file" "etc/$file"; done
+    mkdir -p ".$tree"
+    mount --bind "$tree" ".$tree"
+    mount -o remount,ro,bind ".$tree"
+    if [ -n "$cache" ]; then mkdir -p ".$cache"; mount --bind "$cache" ".$cache"; fi
+    mkdir -p mnt
+    pivot_root . mnt
+    umount -l /mnt
+    cd /
+    exec "$@"'
+
+outside() {
+    local cache="" copy=(unshare --mount sh -c "$IN_A_COPY" copy)
+    is_root || die "${0##*/} needs root, to install a package."
+    PATH=$PATH:/usr/sbin:/sbin
+    if ! have apt-get dpkg; then
+        echo "ok 1 - the package # SKIP this is not a Debian"
+        echo 1..1
+        return
+    fi
+    own_folder
+    if ! "${copy[@]}" "$scratch" "$FSBML_TOP" "" true 2>"$scratch/err"; then
+        printf 'ok 1 - the package # SKIP there can be no copy of this system: %s\n' "$(head -n 1 "$scratch/err")"
+        echo 1..1
+        return
+    fi
+    need_packages "building the package" debhelper dpkg-dev openmpi-bin libopenmpi-dev g++ iproute2 ethtool libcli11-dev libfmt-dev
+    if have ccache; then
+        cache=$(ccache --get-config cache_dir)
+        mkdir -p "$cache"
+        export CCACHE_DIR=$cache CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros PATH=/usr/lib/ccache:$PATH
+    fi
+    env -u FSBML_BUILD -u FSBML_CACHE -u FSBML_CLUSTERS -u FSBML_OPENMPI -u XDG_CACHE_HOME \
+        "${copy[@]}" "$scratch" "$FSBML_TOP" "$cache" "$BASH" "$FSBML_TOP/tests/driver/package_test.sh" inside
+}
+
+# ---- inside of the copy
+
+# quietly COMMAND...: its output only where it fails.
+quietly() {
+    "$@" >"$WORK/out" 2>&1 </dev/null && return 0
+    tail -n 20 "$WORK/out" | sed 's/^/# /' >&9
+    return 1
+}
+
+# not COMMAND...: it fails, and what it would say of that is not wanted.
+not() { ! "$@" 9>/dev/null; }
+
+package_is_built() {
+    mkdir "$WORK/source"
+    tar -C "$FSBML_TOP" --exclude-vcs --exclude=./build --exclude='*.o' --exclude='*.lo' -cf - . | tar -C "$WORK/source" --no-same-owner -xf -
+    cd "$WORK/source"
+    DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" ok "dpkg-buildpackage" quietly dpkg-buildpackage -us -uc -b
+    cd /
+    deb=$(echo "$WORK/${PACKAGE}_$(fsbml_version)"_*.deb)
+    ok "... has the sources' version" test -f "$deb"
+}
+
+# is_in_range RELATION VERSION
+is_in_range() {
+    [[ $1 =~ ^[a-z0-9]+\ \(\>=\ ([^\)]+)\),\ [a-z0-9]+\ \(\<\<\ ([^\)]+)\)$ ]] || return 1
+    dpkg --compare-versions "$2" ge "${BASH_REMATCH[1]}" && dpkg --compare-versions "$2" lt "${BASH_REMATCH[2]}"
+}
+
+depends_on_the_release() {
+    local library installed relation
+    relation=$(dpkg-deb -f "$deb" Depends | grep -oE 'libopenmpi[^,]*>=[^,]*, libopenmpi[^,]*<<[^,]*')
+    library=${relation%% *}
+    # shellcheck disable=SC2016
+    installed=$(dpkg-query -W -f '${Version}' "$library")
+    ok "depends on the installed Open MPI ($relation)" is_in_range "$relation" "$installed"
+    ok "... on any packaging of that release" is_in_range "$relation" "${installed%-*}-99"
+    ok "... not on the next release" not is_in_range "$relation" "$(perl -pe 's/[-+].*//; s/(\d+)$/$1 + 1/e' <<<"$installed")"
+}
+
+# files: what apt and dpkg do not keep for themselves.
+files() {
+    find / -xdev \( -path "$WORK" -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log -o -path /mnt \) \
+        -prune -o -printf '%p %y %l\n' | sort
+}
+
+# job RANKS ARGUMENTS...: on this host, without its networks; shared memory and TCP are equals.
+job() {
+    local ranks=$1
+    shift
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 \
+        mpirun --host "localhost:$ranks" -n "$ranks" --mca pml ob1 --mca btl_tcp_if_include lo --mca btl_tcp_exclusivity 65536 "$@" \
+        >"$WORK/job" 2>&1 </dev/null && return 0
+    sed 's/^/# /' "$WORK/job" >&9
+    return 1
+}
+job_said() {
+    grep -qE -- "$1" "$WORK/job" && return 0
+    sed 's/^/# /' "$WORK/job" >&9
+    return 1
+}
+
+component_is_used() {
+    local release
+    release=$(openmpi_version /usr)
+    ok "Open MPI knows the component" grep -q '^mca:bml:fsbml:' <<<"$(ompi_info --parsable)"
+    ok "the man page of the component" grep -q '^\.TH FSBML 7' <<<"$(zcat /usr/share/man/man7/fsbml.7.gz)"
+    ok "the man page of the driver" grep -q '^\.TH FSBML 1' <<<"$(zcat /usr/share/man/man1/fsbml.1.gz)"
+    mpicc -O1 -o "$WORK/order" "$FSBML_TOP/tests/mpi/order.c"
+    ok "a job of two ranks verifies its data" job 2 --mca bml fsbml --mca bml_fsbml_display 1 "$WORK/order" 1
+    ok "... and says the version" job_said "fsbml: version $(fsbml_version) for Open MPI ${release%%[a-z]*}\$"
+    ok "... and has two unlike rails: TCP" job_said 'fsbml: lo +127\.0\.0\.1 .* tcp:127\.0\.0\.0/8 '
+    ok "... and shared memory" job_said 'fsbml: (vader|sm) .* (vader|sm)#0 '
+    # Not by a job that fails: Open MPI 4.1 loses one text in six on the way to mpirun, also those of its own.
+    ok "its texts are in Open MPI's help folder" cmp "$(openmpi_path /usr pkgdatadir)/help-mca-bml-fsbml.txt" \
+        "$FSBML_TOP/ompi/mca/bml/fsbml/help-mca-bml-fsbml.txt"
+}
+
+driver_is_used() {
+    local command commands
+    ok "fsbml --version" equal "$(fsbml --version)" "fsbml $(fsbml_version)"
+    commands=$(fsbml --help | sed -n 's/^  \([a-z]\+\)  .*/\1/p' | paste -sd' ')
+    ok "the commands that it lists" equal "$commands" "demo bench simulate calibrate whatif trace replay prefix cluster"
+    for command in $commands; do
+        ok "fsbml $command --help" quietly fsbml "$command" --help
+        ok "... names the installed command" not grep -qF ./fsbml "$WORK/out"
+    done
+    ok "fsbml prefix" equal "$(fsbml prefix)" /usr
+    # A delay: the link emulator is compiled, below the user's cache.
+    ok "fsbml cluster up" quietly fsbml cluster up --rail rate=200mbit,delay=20us --rail rate=20mbit
+    ok "a job on two nodes" quietly fsbml cluster run -- --mca bml fsbml --mca bml_fsbml_display 1 "$WORK/order" 1
+    ok "... has two rails" test "$(grep -cE 'fsbml: rail[01]  10\.71\.' "$WORK/out")" -eq 2
+    ok "fsbml cluster down" quietly fsbml cluster down
+}
+
+# Without the time for compiling all programs: each file that they include is there.
+tools_are_complete() {
+    local top=/usr/share/fsbml file name missing=0
+    while IFS=: read -r file name; do
+        name=${name#*\"}
+        name=${name%\"*}
+        [ -z "$(find "${file%/*}" "$top"/bench/{common,harness} "$top"/{tests,bench,tests/sim/cluster} "$top/ompi/mca/bml/fsbml"{,/core} \
+            -maxdepth 0 -exec test -f '{}'/"$name" \; -print)" ] || continue
+        [[ $name != o[mp]* ]] || continue
+        printf '# %s includes %s\n' "$file" "$name" >&9
+        missing=$((missing + 1))
+    done < <(grep -rE '^ *#include "' "$top" --include='*.[ch]pp' --include='*.h')
+    [ "$missing" -eq 0 ]
+}
+
+inside() {
+    export HOME=$WORK/home DEBIAN_FRONTEND=noninteractive
+    fsbml() { /usr/bin/fsbml "$@"; }
+    mkdir -p "$HOME"
+    local deb
+    package_is_built
+    depends_on_the_release
+    files >"$WORK/before"
+    ok "apt-get install" quietly apt-get -q -y --no-install-recommends install "$deb"
+    component_is_used
+    driver_is_used
+    ok "the tools' sources are complete" tools_are_complete
+    ok "apt-get remove" quietly apt-get -q -y remove "$PACKAGE"
+    files >"$WORK/after"
+    ok "... leaves nothing" quietly diff "$WORK/before" "$WORK/after"
+    ok "apt-get install, again" quietly apt-get -q -y --no-install-recommends install "$deb"
+    ok "apt-get purge" quietly apt-get -q -y purge "$PACKAGE"
+    files >"$WORK/after"
+    ok "... leaves nothing" quietly diff "$WORK/before" "$WORK/after"
+    ok "... and Open MPI as it was" not grep -q fsbml <<<"$(ompi_info --parsable)"
+    tap_end
+}
+
+if [ "${1:-}" = inside ]; then inside; else outside; fi
