@@ -35,6 +35,7 @@ cmd_install() {
     # Open MPI takes the first one that it finds, and looks into its own folder first.
     install_dirs "$([ "$install_kind" = user ] && echo system || echo user)" "$prefix"
     other=$install_dir/mca_bml_fsbml.so
+    if [ "$install_kind" = user ]; then not_of_a_package "$other"; else not_of_a_package "$dir/mca_bml_fsbml.so"; fi
     if [ "$install_kind" = user ] && [ -f "$other" ]; then
         die "Open MPI $version has the component in its own folder already ($other), and would go on using that one. Renew it with './fsbml install --system', or remove it first with './fsbml uninstall --system'."
     fi

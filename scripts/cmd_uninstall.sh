@@ -25,6 +25,7 @@ cmd_uninstall() {
         openmpi_version "$prefix" >/dev/null || die "$prefix is not the prefix of an Open MPI."
     fi
     install_dirs "$install_kind" "$prefix"
+    not_of_a_package "$install_dir/mca_bml_fsbml.so"
     for file in "$install_dir/mca_bml_fsbml.so" "$install_help_dir/help-mca-bml-fsbml.txt" "$install_man_dir/fsbml.7"; do
         [ -e "$file" ] || continue
         rm -f -- "$file" 2>/dev/null || die "$file could not be removed; who may write to $(dirname -- "$file")?"

@@ -56,6 +56,14 @@ may_write() {
     fi
 }
 
+# not_of_a_package FILE: dies if FILE came with a Debian package, whose files only apt-get may change.
+not_of_a_package() {
+    local package
+    have dpkg-query || return 0
+    package=$(dpkg-query -S "$1" 2>/dev/null) || return 0
+    die "$1 belongs to the package ${package%%:*}; remove that first: apt-get remove ${package%%:*}"
+}
+
 # found_by_default PREFIX: does that Open MPI find the component without being told where?
 found_by_default() {
     "$(openmpi_tool "$1" ompi_info)" --parsable 2>/dev/null | grep -q '^mca:bml:fsbml:'

@@ -176,7 +176,7 @@ inside() {
     export HOME=$WORK/home DEBIAN_FRONTEND=noninteractive
     fsbml() { /usr/bin/fsbml "$@"; }
     mkdir -p "$HOME"
-    local deb
+    local deb command
     package_is_built
     depends_on_the_release
     files >"$WORK/before"
@@ -184,6 +184,11 @@ inside() {
     component_is_used
     driver_is_used
     ok "the tools' sources are complete" tools_are_complete
+    for command in "install --user" "install --system" "uninstall --system"; do
+        # shellcheck disable=SC2086
+        ok "$command from the sources is refused" not quietly "$FSBML_TOP/fsbml" $command
+        ok "... with what to do" grep -q "belongs to the package $PACKAGE; remove that first: apt-get remove" "$WORK/out"
+    done
     ok "apt-get remove" quietly apt-get -q -y remove "$PACKAGE"
     files >"$WORK/after"
     ok "... leaves nothing" quietly diff "$WORK/before" "$WORK/after"
