@@ -25,7 +25,7 @@ HELP
 
 cmd_install() {
     install_options install "$@"
-    local prefix version dir helpdir mandir other
+    local prefix version dir helpdir mandir other options
     # shellcheck disable=SC2154 # set by install_options
     prefix=$(stock_openmpi "$install_prefix")
     version=$(openmpi_version "$prefix")
@@ -52,5 +52,8 @@ cmd_install() {
         die "the component is in $dir, but Open MPI $version does not find it there; is mca_base_component_path set in the environment or in a parameter file?"
     [ "$install_kind" = user ] || [ ! -f "$other" ] ||
         say "warning: there is a copy in $other as well; Open MPI $version uses the one just installed. './fsbml uninstall --user' removes the copy."
-    say "installed for Open MPI $version in $dir; use it with: mpirun --mca bml fsbml ..."
+    options=$(component_path_options "$prefix")
+    say "installed for Open MPI $version in $dir; use it with: mpirun --mca bml fsbml ${options:+$options }..."
+    [ -z "$options" ] ||
+        say "without the second option, which may be in the environment (export OMPI_MCA_mca_base_component_path=${options##* }), this mpirun has jobs search other folders only."
 }

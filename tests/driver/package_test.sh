@@ -6,8 +6,8 @@
 #
 # Needs root and apt. Prints TAP. In another release: ./fsbml system run sid bash tests/driver/package_test.sh
 set -euo pipefail
-# shellcheck source=tests/driver/tap.sh
-. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh
+# shellcheck source=tests/driver/tap.sh source=scripts/install.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/{lib,install}.sh
 
 PACKAGE=openmpi-bml-fsbml
 WORK=/var/fsbml-package # the copy's own
@@ -113,7 +113,7 @@ job() {
     local ranks=$1
     shift
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 \
-        mpirun --host "localhost:$ranks" -n "$ranks" --mca pml ob1 --mca btl_tcp_if_include lo --mca btl_tcp_exclusivity 65536 "$@" \
+        mpirun "${options[@]}" --host "localhost:$ranks" -n "$ranks" --mca pml ob1 --mca btl_tcp_if_include lo --mca btl_tcp_exclusivity 65536 "$@" \
         >"$WORK/job" 2>&1 </dev/null && return 0
     sed 's/^/# /' "$WORK/job" >&9
     return 1
@@ -125,8 +125,10 @@ job_said() {
 }
 
 component_is_used() {
-    local release
+    local release options=()
     release=$(openmpi_version /usr)
+    read -r -a options <<<"$(component_path_options /usr)"
+    [ ${#options[@]} -eq 0 ] || echo "# mpirun needs ${options[*]} here" >&9
     ok "Open MPI knows the component" grep -q '^mca:bml:fsbml:' <<<"$(ompi_info --parsable)"
     ok "the man page of the component" grep -q '^\.TH FSBML 7' <<<"$(zcat /usr/share/man/man7/fsbml.7.gz)"
     ok "the man page of the driver" grep -q '^\.TH FSBML 1' <<<"$(zcat /usr/share/man/man1/fsbml.1.gz)"
