@@ -32,11 +32,7 @@ IN_A_COPY='
     mount --bind "$tree" ".$tree"
     mount -o remount,ro,bind ".$tree"
     if [ -n "$cache" ]; then mkdir -p ".$cache"; mount --bind "$cache" ".$cache"; fi
-    mkdir -p mnt
-    pivot_root . mnt
-    umount -l /mnt
-    cd /
-    exec "$@"'
+    exec chroot . "$@"'
 
 outside() {
     local cache="" copy=(unshare --mount sh -c "$IN_A_COPY" copy)
@@ -104,7 +100,7 @@ depends_on_the_release() {
 
 # files: what apt and dpkg do not keep for themselves.
 files() {
-    find / -xdev \( -path "$WORK" -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log -o -path /mnt \) \
+    find / -xdev \( -path "$WORK" -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log \) \
         -prune -o -printf '%p %y %l\n' | sort
 }
 
