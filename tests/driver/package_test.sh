@@ -61,10 +61,10 @@ outside() {
 
 # ---- inside of the copy
 
-# quietly COMMAND...: its output only where it fails.
+# quietly COMMAND...: its output only where it fails: first errors, and the end.
 quietly() {
     "$@" >"$WORK/out" 2>&1 </dev/null && return 0
-    tail -n 20 "$WORK/out" | sed 's/^/# /' >&9
+    { grep -E '(^|: )error: ' "$WORK/out" | head -n 5; tail -n 10 "$WORK/out"; } | sed 's/^/# /' >&9
     return 1
 }
 
