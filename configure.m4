@@ -10,6 +10,10 @@ AC_ARG_WITH([openmpi],
     [AS_HELP_STRING([--with-openmpi=PREFIX],
                     [the Open MPI to build for (default: that of the mpicc on the PATH); no: only the core and its tests])],
     [], [with_openmpi=yes])
+AC_ARG_WITH([openmpi-headers],
+    [AS_HELP_STRING([--with-openmpi-headers=DIR],
+                    [the internal headers of that Open MPI, where it has not installed them: './fsbml build --source' makes
+                     such a folder, and proves that it fits])])
 AC_ARG_WITH([component-dir],
     [AS_HELP_STRING([--with-component-dir=DIR],
                     [where the component and its help file are installed (default: the component folder of that Open MPI;
@@ -89,12 +93,13 @@ AS_IF([test "$with_openmpi" != no], [
         AS_IF([test -z "$$1"], [AC_MSG_ERROR([$OMPI_INFO does not tell its $2; is the installation complete?])])
     ])
     FSBML_OMPI_PATH([fsbml_pkgincludedir], [pkgincludedir])
+    AS_CASE([$with_openmpi_headers], [""|yes|no], [], [fsbml_pkgincludedir=$with_openmpi_headers])
     FSBML_OMPI_PATH([fsbml_pkglibdir], [pkglibdir])
     FSBML_OMPI_PATH([fsbml_pkgdatadir], [pkgdatadir])
 
     FSBML_CPPFLAGS="`"$MPICC" --showme:compile`"
     AS_CASE([" $FSBML_CPPFLAGS "], [*" -I$fsbml_pkgincludedir "*], [],
-            [FSBML_CPPFLAGS="$FSBML_CPPFLAGS -I$fsbml_pkgincludedir"])
+            [FSBML_CPPFLAGS="-I$fsbml_pkgincludedir $FSBML_CPPFLAGS"])
 
     # ---- its internal headers
 
@@ -102,7 +107,7 @@ AS_IF([test "$with_openmpi" != no], [
     AS_IF([test -f "$fsbml_pkgincludedir/ompi/mca/bml/bml.h"],
           [AC_MSG_RESULT([$fsbml_pkgincludedir])],
           [AC_MSG_RESULT([missing])
-           AC_MSG_ERROR([Open MPI $fsbml_version has no $fsbml_pkgincludedir/ompi/mca/bml/bml.h: the internal headers are missing. On Debian they are in libopenmpi-dev; an Open MPI of your own must be configured with --with-devel-headers.])])
+           AC_MSG_ERROR([Open MPI $fsbml_version has no $fsbml_pkgincludedir/ompi/mca/bml/bml.h: the internal headers are missing. On Debian they are in libopenmpi-dev; an Open MPI of your own must be configured with --with-devel-headers; './fsbml build --source' takes them from its source.])])
 
     # 5.0.7 does not install the headers of the threading library that it was configured for, yet includes them everywhere.
     AC_MSG_CHECKING([for the headers of Open MPI's threading library])
