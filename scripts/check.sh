@@ -55,11 +55,12 @@ check_sanitized() {
 
 check_shim_threads() {
     # Open MPI's fences are no news to TSan: it takes the locks for what they are.
-    local prefix=$1 dir=$FSBML_BUILD/tsan-shim flags="-g1 -O1 -fsanitize=thread -Wno-tsan" log=$FSBML_BUILD/log/tsan-shim-make.log part
+    local prefix=$1 dir=$FSBML_BUILD/tsan-shim flags="-g1 -O1 -fsanitize=thread -Wno-tsan" log=$FSBML_BUILD/log/tsan-shim-make.log part options
     need_build_tools
     prepare_build
+    mapfile -t options < <(configure_options "$prefix")
     configure_in "$dir" "$(configure_key "$prefix" "$flags")" "configuring the shim with TSan" \
-        --with-openmpi="$prefix" CFLAGS="$flags" CXXFLAGS="$flags"
+        "${options[@]}" CFLAGS="$flags" CXXFLAGS="$flags"
     for part in "ompi/mca/bml/fsbml libfsbml_core.la libfsbml_shim.la" "tests shim/threads_test"; do
         # shellcheck disable=SC2086 # a folder and its targets
         logged "$log" "compiling the shim with TSan (${part%% *})" make -j "$(nproc)" -C "$dir"/build/$part ||

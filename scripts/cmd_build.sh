@@ -4,12 +4,14 @@
 . "$FSBML_TOP/scripts/openmpi.sh"
 # shellcheck source=scripts/stock.sh
 . "$FSBML_TOP/scripts/stock.sh"
+# shellcheck source=scripts/headers.sh
+. "$FSBML_TOP/scripts/headers.sh"
 # shellcheck source=scripts/reference.sh
 . "$FSBML_TOP/scripts/reference.sh"
 
 cmd_build_help() {
     cat <<HELP
-usage: ./fsbml build [--openmpi PREFIX] [--debug] [--force]
+usage: ./fsbml build [--openmpi PREFIX] [--source DIR|TARBALL] [--debug] [--force]
        ./fsbml build --reference [--source DIR|TARBALL] [--force]
 
 Without --reference (seconds): builds the component for an Open MPI 4.1.x or 5.0.x that is installed already, against its
@@ -17,6 +19,10 @@ internal headers. Nothing in that Open MPI is changed. If there is no Open MPI, 
 
   --openmpi PREFIX   the Open MPI to build for, e.g. /opt/openmpi-5.0.7; it stays the one in use for the other commands
                      (default: \$FSBML_OPENMPI, the last PREFIX named, the mpicc on the PATH)
+  --source DIR|TARBALL   for an Open MPI that was installed without its internal headers (most clusters' are): the source of
+                     the same version. A copy of it is configured as ompi_info says that the installation was (minutes, the
+                     first time; nothing of Open MPI is compiled), its headers are kept, and they are used only if sizes and
+                     offsets agree with the installed libraries
   --debug            without optimisation, with debug information
   --force            begin anew, even if it has been built
 
@@ -27,7 +33,7 @@ the component inside. The result is kept: a second run does nothing, or compiles
   --force                begin anew, even if it has been built
 
 The built things are below $FSBML_BUILD (stock; \$FSBML_BUILD) and
-$FSBML_CACHE (reference; \$FSBML_CACHE). Logs are beside them, and named when they are written.
+$FSBML_CACHE (reference, headers from a source; \$FSBML_CACHE). Logs are beside them, and named when they are written.
 HELP
 }
 
@@ -55,12 +61,16 @@ cmd_build() {
         reference_build "$source" "$force"
         return
     fi
-    [ -z "$source" ] || die "build: --source goes with --reference only."
     [ "$debug" = no ] || flags="-g3 -O0"
     local named=$prefix
     # A relative PREFIX would mean another folder to the next command.
     if [ -n "$prefix" ] && [ -d "$prefix" ]; then prefix=$(cd -- "$prefix" && pwd); fi
-    prefix=$(stock_openmpi "$prefix")
+    prefix=$(stock_openmpi "$prefix" "$source")
+    if [ -n "$source" ]; then
+        headers_from_source "$prefix" "$source" "$force"
+    elif [ -n "$named" ] && [ -f "$(openmpi_path "$prefix" pkgincludedir)/ompi/mca/bml/bml.h" ]; then
+        rm -f "$(headers_record "$prefix")"
+    fi
     stock_build "$prefix" "$force" "$flags"
     [ -z "$named" ] || printf '%s\n' "$prefix" >"$(openmpi_record)"
 }

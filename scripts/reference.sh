@@ -21,8 +21,6 @@ need_reference_tools() {
     [ ${#missing[@]} -eq 0 ] || need_packages "building Open MPI $FSBML_REFERENCE_VERSION" "${missing[@]}"
 }
 
-has_header() { printf '#include <%s>\n' "$1" | "${CC:-cc}" -E - >/dev/null 2>&1; }
-
 # The component's sources, in the form that says whether they have changed.
 component_key() {
     (cd "$FSBML_TOP/ompi/mca/bml/fsbml" && component_files | sort | tr '\n' '\0' | xargs -0 sha256sum) | sha256sum | cut -c 1-16
@@ -102,7 +100,7 @@ reference_unpack() {
     mkdir -p "$dir/log"
     [ -n "$source" ] || source=$(source_fetch)
     say "unpacking $source"
-    source_unpack "$source" "$dir/src"
+    source_unpack "$source" "$dir/src" "$FSBML_REFERENCE_VERSION" "the base patches are for"
     apply_patches "$dir/src" "$source" "$dir/log/patch.log"
     : >"$dir/.patched"
 }

@@ -1,8 +1,9 @@
-# Obtains the source of the reference Open MPI: from Debian's archive, or from what the user has. Sourced after openmpi.sh.
+# Obtains the source of an Open MPI: the reference's from Debian's archive, or what the user has. Sourced after openmpi.sh.
 # shellcheck shell=bash
 #
 #   source_fetch            prints the path of the release's tarball in the cache; downloads it the first time
-#   source_unpack FROM TO   fills the new folder TO with the source in FROM, a tarball or a folder, and checks the version
+#   source_unpack FROM TO VERSION WHY   fills the new folder TO with the source in FROM, a tarball or a folder, and checks that
+#                           it is of that version; WHY is the error's end, up to the version
 
 FSBML_SOURCE_SUITE=trixie
 
@@ -98,14 +99,14 @@ source_unpack() {
     mkdir -p "$to"
     if [ -d "$from" ]; then
         is_openmpi_source "$from" || die "$from is not a source tree of Open MPI."
-        (cd "$from" && tar -cf - --exclude=./.git .) | tar -xf - -C "$to" || die "the source tree $from could not be copied to $to."
+        (cd "$from" && tar -cf - --exclude=./.git --exclude='*.o' --exclude='*.lo' --exclude=.libs .) | tar -xf - -C "$to" ||
+            die "the source tree $from could not be copied to $to."
     elif [ -f "$from" ]; then
-        tar -xf "$from" -C "$to" --strip-components=1 2>/dev/null || die "$from is not a tarball that tar can unpack."
+        tar -xf "$from" -C "$to" --strip-components=1 2>/dev/null || die "$from is not a tarball that tar can unpack, or it is damaged."
         is_openmpi_source "$to" || die "$from is not a source tarball of Open MPI."
     else
         die "there is no source tree or tarball $from."
     fi
-    version=$(sed -n 's/^\(major\|minor\|release\)=//p' "$to/VERSION" | paste -sd .)
-    [ "$version" = "$FSBML_REFERENCE_VERSION" ] ||
-        die "$from is Open MPI $version, but the base patches are for $FSBML_REFERENCE_VERSION."
+    version=$(sed -n 's/^\(major\|minor\|release\)=//p' "$to/VERSION" | paste -sd .)$(sed -n 's/^greek=//p' "$to/VERSION")
+    [ "$version" = "$3" ] || die "$from is Open MPI $version, but $4 $3."
 }

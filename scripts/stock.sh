@@ -1,10 +1,51 @@
 # Builds the stock component: one DSO against the headers of an Open MPI that is there already. Sourced after openmpi.sh.
 # shellcheck shell=bash
 #
-#   stock_openmpi [PREFIX]        prints a usable Open MPI's prefix: the given one, the one in use, or Debian's, installed now
+#   stock_openmpi [PREFIX [SOURCE]]   prints a usable Open MPI's prefix: the given one, the one in use, or Debian's, installed
+#                                 now; it has internal headers, unless there is a source for them
 #   stock_build PREFIX FORCE CFLAGS   builds what is not built yet; FORCE=yes begins anew; CFLAGS="": as the last time
+#   headers_dir PREFIX            prints the folder of the internal headers: the installation's, or those that
+#                                 `build --source` has made for it; 1 (and nothing) if there are none
+#   configure_options PREFIX      prints configure's options for that Open MPI, one a line
 
-# check_openmpi PREFIX: dies unless FSBML supports that Open MPI and its internal headers are there.
+# The record of the last `build --source` for PREFIX.
+headers_record() { printf '%s.headers\n' "$(stock_dir "$1")"; }
+
+headers_dir() {
+    local record include
+    record=$(headers_record "$1") || return 1
+    if [ -f "$record" ]; then include=$(cat "$record"); else include=$(openmpi_path "$1" pkgincludedir) || return 1; fi
+    [ -f "$include/ompi/mca/bml/bml.h" ] || return 1
+    printf '%s\n' "$include"
+}
+
+configure_options() {
+    printf -- '--with-openmpi=%s\n' "$1"
+    [ ! -f "$(headers_record "$1")" ] || printf -- '--with-openmpi-headers=%s\n' "$(headers_dir "$1")"
+}
+
+has_header() { printf '#include <%s>\n' "$1" | "${CC:-cc}" -E - >/dev/null 2>&1; }
+
+# headers_remedy PREFIX: how internal headers are obtained for an Open MPI of this kind.
+headers_remedy() {
+    local prefix=$1
+    if [ -f "$(headers_record "$prefix")" ]; then
+        echo "Those made by 'build --source' have gone from $FSBML_CACHE: run that again"
+    elif [ -d "$prefix/.spack" ]; then
+        echo "Spack does not install them"
+    elif [ -d "$prefix/easybuild" ]; then
+        echo "EasyBuild installs them only if the easyconfig's configopts have --with-devel-headers"
+    elif [ "$prefix" = /usr ] && have dpkg-query; then
+        echo "On Debian they are in libopenmpi-dev: apt-get install --reinstall libopenmpi-dev"
+    elif [[ $prefix == /usr/* ]] && have rpm; then
+        echo "The package openmpi-devel has the headers of MPI only"
+    else
+        echo "An Open MPI of your own must be configured with --with-devel-headers"
+    fi
+}
+
+# check_openmpi PREFIX [SOURCE]: dies unless FSBML supports that Open MPI and its internal headers are there, or a source that
+# they can be taken from.
 check_openmpi() {
     local prefix=$1 version include
     [ -d "$prefix" ] || die "$prefix is not a folder; --openmpi wants the prefix of an Open MPI, the folder that has bin/mpicc."
@@ -14,8 +55,8 @@ check_openmpi() {
         [0-3].* | 4.0.*) die "FSBML needs Open MPI 4.1 or newer; the one in $prefix is $version." ;;
     esac
     include=$(openmpi_path "$prefix" pkgincludedir) || die "the ompi_info of $prefix is missing or does not run."
-    [ -f "$include/ompi/mca/bml/bml.h" ] ||
-        die "Open MPI $version in $prefix has no internal headers ($include/ompi/mca/bml/bml.h is missing). On Debian they are in libopenmpi-dev; an Open MPI of your own must be configured with --with-devel-headers."
+    [ -n "${2:-}" ] || headers_dir "$prefix" >/dev/null ||
+        die "Open MPI $version in $prefix has no internal headers ($include/ompi/mca/bml/bml.h is missing). $(headers_remedy "$prefix"), or name the source of Open MPI $version: ./fsbml build --openmpi $prefix --source TARBALL|DIR"
 }
 
 stock_openmpi() {
@@ -29,7 +70,7 @@ stock_openmpi() {
             need_packages "the headers of Debian's Open MPI" openmpi-bin libopenmpi-dev
         fi
     fi
-    check_openmpi "$prefix"
+    check_openmpi "$prefix" "${2:-}"
     printf '%s\n' "$prefix"
 }
 
@@ -80,9 +121,9 @@ autotools_key() {
 # What the configured build depends on besides the sources.
 configure_key() {
     local prefix=$1 flags=$2 include
-    include=$(openmpi_path "$prefix" pkgincludedir)
+    include=$(headers_dir "$prefix")
     {
-        printf '%s\n' "$prefix" "$flags" "${CC:-} ${CXX:-} ${CPPFLAGS:-} ${LDFLAGS:-}" "$(autotools_key)"
+        printf '%s\n' "$include" "$prefix" "$flags" "${CC:-} ${CXX:-} ${CPPFLAGS:-} ${LDFLAGS:-}" "$(autotools_key)"
         "$(openmpi_tool "$prefix" mpicc)" --showme
         sha256sum "$include/ompi/mca/bml/bml.h" "$include/opal_config.h"
     } | sha256sum | cut -c 1-16
@@ -126,8 +167,22 @@ prepare_build() {
     printf '%s\n' "$key" >"$farm/.bootstrap"
 }
 
-stock_build() {
-    local prefix=$1 force=$2 flags=$3 version dir farm=$FSBML_BUILD/src log key
+# prove_headers PREFIX BUILD LOG: headers that the installation has not brought must agree with its libraries before anything
+# is built with them.
+prove_headers() {
+    local test=$2/build/tests/abi/layout_test
+    make -C "$2/build/tests" abi/layout_test >"$3" 2>&1 ||
+        die "the headers from the source do not compile and link with the libraries of the Open MPI in $1; the log is $3"
+    "$test" >"$3" 2>&1 || {
+        rm -f "$(headers_record "$1")"
+        die "the headers from the source do not fit the libraries of the Open MPI in $1, so it is not used: $(head -n 1 "$3") (all differences: $3)"
+    }
+    say "the headers from the source fit: $(tail -n 1 "$3")"
+}
+
+# stock_configure PREFIX FORCE CFLAGS: as stock_build, up to the compilation.
+stock_configure() {
+    local prefix=$1 force=$2 flags=$3 version dir farm=$FSBML_BUILD/src log key options
     version=$(openmpi_version "$prefix")
     dir=$(stock_dir "$prefix")
     log=$FSBML_BUILD/log/${dir##*/}
@@ -137,16 +192,24 @@ stock_build() {
     [ "$force" != yes ] || rm -rf "$dir"
 
     key=$(configure_key "$prefix" "$flags")
-    if [ "$(cat "$dir/.configured" 2>/dev/null)" != "$key" ]; then
-        rm -rf "$dir"
-        mkdir -p "$dir/build"
-        (cd "$dir/build" && logged "$log-configure.log" "configuring the component for Open MPI $version in $prefix" \
-            "$farm/configure" --quiet --with-openmpi="$prefix" CFLAGS="$flags" CXXFLAGS="$flags") ||
-            die "$(configure_error "$log-configure.log") (log: $log-configure.log)"
-        printf '%s\n' "$flags" >"$dir/.flags"
-        printf '%s\n' "$key" >"$dir/.configured"
-    fi
+    [ "$(cat "$dir/.configured" 2>/dev/null)" != "$key" ] || return 0
+    rm -rf "$dir"
+    mkdir -p "$dir/build"
+    mapfile -t options < <(configure_options "$prefix")
+    (cd "$dir/build" && logged "$log-configure.log" "configuring the component for Open MPI $version in $prefix" \
+        "$farm/configure" --quiet "${options[@]}" CFLAGS="$flags" CXXFLAGS="$flags") ||
+        die "$(configure_error "$log-configure.log") (log: $log-configure.log)"
+    [ ! -f "$(headers_record "$prefix")" ] || prove_headers "$prefix" "$dir" "$log-proof.log"
+    printf '%s\n' "$flags" >"$dir/.flags"
+    printf '%s\n' "$key" >"$dir/.configured"
+}
 
+stock_build() {
+    local prefix=$1 version dir log
+    stock_configure "$@"
+    version=$(openmpi_version "$prefix")
+    dir=$(stock_dir "$prefix")
+    log=$FSBML_BUILD/log/${dir##*/}
     if ! make -q -C "$dir/build/ompi/mca/bml/fsbml" mca_bml_fsbml.la >/dev/null 2>&1; then
         logged "$log-make.log" "compiling the component" \
             make -C "$dir/build/ompi/mca/bml/fsbml" -j "$(nproc)" mca_bml_fsbml.la ||

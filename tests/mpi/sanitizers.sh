@@ -19,15 +19,16 @@ FLAGS="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize
 
 # component: builds it with the sanitizers, unless that is done; sets `dso`.
 component() {
-    local dir=$FSBML_BUILD/sanitized-mpi-$version key log=$FSBML_BUILD/log/sanitized-mpi
+    local dir=$FSBML_BUILD/sanitized-mpi-$version key log=$FSBML_BUILD/log/sanitized-mpi options
     need_build_tools
     prepare_build
     key=$(configure_key "$prefix" "$FLAGS")
     if [ "$(cat "$dir/.configured" 2>/dev/null)" != "$key" ]; then
         rm -rf "$dir"
         mkdir -p "$dir/build"
+        mapfile -t options < <(configure_options "$prefix")
         (cd "$dir/build" && logged "$log-configure.log" "configuring the component with sanitizers" \
-            "$FSBML_BUILD/src/configure" --quiet --with-openmpi="$prefix" CFLAGS="$FLAGS" CXXFLAGS="$FLAGS" \
+            "$FSBML_BUILD/src/configure" --quiet "${options[@]}" CFLAGS="$FLAGS" CXXFLAGS="$FLAGS" \
             LDFLAGS="-fsanitize=address,undefined") || die "$(configure_error "$log-configure.log") (log: $log-configure.log)"
         printf '%s\n' "$key" >"$dir/.configured"
     fi
