@@ -16,7 +16,7 @@
 headers_cli() {
     local tool
     tool=$(openmpi_tool "$1" ompi_info) || return 1
-    "$tool" --all 2>/dev/null | sed -n 's/^ *Configure command line: //p' | head -n 1 | xargs -n 1 printf '%s\n'
+    "$tool" --all 2>/dev/null | sed -n 's/^ *Configure command line: //p' | head -n 1 | xargs -r -n 1 printf '%s\n'
 }
 
 # flags_kept VALUE: of compilers' flags, those that can change a structure or find a header.
@@ -37,8 +37,8 @@ headers_options() {
             --*-memchecker* | --*-wrapper-* | --*-static | --*-shared | --*-sphinx | --*-*-rules | --*-maintainer-mode) ;;
             --*-dependency-tracking | --*-option-checking | --*-io-romio* | --*-btl-* | --*-prte-* | --*-man-pages | --*-picky) ;;
             --enable-* | --disable-*) printf '%s\n' "$option" ;;
-            --with-hwloc* | --with-libevent* | --with-threads* | --with-argobots* | --with-qthreads* | --without-hwloc) printf '%s\n' "$option" ;;
-            --with-cuda* | --without-cuda | --with-ft* | --without-ft | --with-max-* | --with-platform=*) printf '%s\n' "$option" ;;
+            --with*-hwloc* | --with-libevent* | --with-threads* | --with-argobots* | --with-qthreads*) printf '%s\n' "$option" ;;
+            --with*-cuda* | --with*-ft* | --with-max-* | --with-platform=*) printf '%s\n' "$option" ;;
             # 4.1 has an interface of its own around PMIx.
             --with-pmix*) case "$(openmpi_version "$1")" in 4.*) ;; *) printf '%s\n' "$option" ;; esac ;;
             CFLAGS=* | CPPFLAGS=*)
@@ -60,9 +60,10 @@ headers_configure() {
     mapfile -t options < <(headers_options "$prefix")
     # A component that is called directly has to be configured.
     [[ " ${options[*]} " == *" --enable-mca-direct="* ]] || options+=("--enable-mca-no-build=$(headers_unused "$tree")")
+    printf 'the installation: %s\nkept of that: %s\n\n' "$(headers_cli "$prefix" | paste -sd ' ')" "${options[*]}"
     cd "$tree" || return
-    ./configure --prefix="$tree/prefix" "${options[@]}" --enable-mpi-fortran=no --disable-oshmem --disable-io-romio \
-        --disable-sphinx --without-prrte --disable-dependency-tracking
+    "${CONFIG_SHELL:-/bin/sh}" ./configure --prefix="$tree/prefix" "${options[@]}" --enable-mpi-fortran=no --disable-oshmem \
+        --disable-io-romio --disable-sphinx --without-prrte --disable-dependency-tracking
 }
 
 # headers_tags PREFIX TREE: an ompi_proc_t has a slot for every kind of component that wants one, so their number depends on
@@ -70,8 +71,9 @@ headers_configure() {
 headers_tags() {
     local prefix=$1 tree=$2 tool component tag tags=()
     tool=$(openmpi_tool "$prefix" ompi_info)
-    while IFS=: read -r component; do
-        tag=$(sed -n 's/.*OMPI_REQUIRE_ENDPOINT_TAG(\[\([A-Z0-9]*\)\]).*/\1/p' "$tree/ompi/mca/$component/configure.m4" 2>/dev/null) || continue
+    while IFS= read -r component; do
+        [ -f "$tree/ompi/mca/$component/configure.m4" ] || continue
+        tag=$(sed -n 's/.*OMPI_REQUIRE_ENDPOINT_TAG(\[\([A-Z0-9]*\)\]).*/\1/p' "$tree/ompi/mca/$component/configure.m4")
         [ -z "$tag" ] || [[ " ${tags[*]} " == *" $tag "* ]] || tags+=("$tag")
     done < <("$tool" --parsable 2>/dev/null | sed -n 's/^mca:\([a-z0-9]*\):\([a-z0-9_]*\):version:.*/\1\/\2/p' | LC_ALL=C sort -u)
     [ ${#tags[@]} -gt 0 ] || return 0
@@ -111,47 +113,11 @@ headers_collect() {
 # headers_identity SOURCE: what tells one source from another.
 headers_identity() {
     if [ -d "$1" ]; then
-        (cd "$1" && find . -type f \( -name '*.h' -o -name '*.h.in' -o -name configure -o -name VERSION \) -print0 | sort -z | xargs -0 sha256sum) | sha256sum
+        (cd "$1" && find . -type f \( -name '*.h' -o -name '*.h.in' -o -name configure -o -name VERSION \) -print0 | sort -z |
+            xargs -0 sha256sum) | sha256sum
     else
         sha256sum <"$1"
     fi
-}
-
-headers_from_source() {
-    local prefix=$1 source force=$3 version dir key log tree
-    source=$(readlink -e -- "$2") || die "there is no source tree or tarball $2."
-    [ -r "$source" ] || die "the source $source cannot be read; look at its permissions."
-    version=$(openmpi_version "$prefix")
-    key=$({ headers_options "$prefix" && headers_identity "$source" && "${CC:-cc}" --version && openmpi_tool "$prefix" ompi_info &&
-        sha256sum "$FSBML_TOP/scripts/headers.sh"; } | sha256sum | cut -c 1-12)
-    dir=$FSBML_CACHE/headers/$version-$key log=$FSBML_CACHE/headers/log-$version-$key tree=$dir/src
-    if ! mkdir -p "$FSBML_CACHE/headers" 2>/dev/null || [ ! -w "$FSBML_CACHE/headers" ]; then
-        die "the headers cannot be written to $FSBML_CACHE/headers; name a folder of your own with FSBML_CACHE=DIR."
-    fi
-    one_at_a_time "$FSBML_CACHE/headers/.lock"
-    [ "$force" != yes ] || rm -rf "$dir"
-    if [ ! -f "$dir/stamp" ]; then
-        rm -rf "$dir"
-        case "$source" in *.xz) have xz || need_packages "unpacking $source" xz-utils ;; *.bz2) have bzip2 || need_packages "unpacking $source" bzip2 ;; esac
-        say "unpacking $source"
-        # In a shell of its own, so that nothing is left of what is refused.
-        (source_unpack "$source" "$tree" "$version" "the installation in $prefix is") || { rm -rf "$dir" && exit 1; }
-        [ -x "$tree/configure" ] || { rm -rf "$dir"; die "$source has no configure script; run ./autogen.pl there, or name a release's tarball."; }
-        rm -f "$tree/config.status" "$tree/config.cache"
-        headers_packages "$prefix"
-        (logged "$log-configure.log" "configuring Open MPI's source as the one in $prefix is, for its headers (some minutes)" \
-            headers_configure "$prefix" "$tree") || {
-            rm -rf "$dir"
-            die "the source $source could not be configured as the Open MPI in $prefix was: $(configure_error "$log-configure.log") (log: $log-configure.log)"
-        }
-        headers_tags "$prefix" "$tree"
-        headers_collect "$tree" "$dir/include" || die "the headers of $source could not be copied to $dir/include."
-        rm -rf "$tree"
-        : >"$dir/stamp"
-    fi
-    exec 9>&-
-    mkdir -p "$FSBML_BUILD"
-    printf '%s\n' "$dir/include" >"$(headers_record "$prefix")"
 }
 
 # headers_packages PREFIX: the packages whose headers those of Open MPI include, if it was not built with its own.
@@ -160,6 +126,60 @@ headers_packages() {
     options=" $(headers_options "$1" | paste -sd ' ') "
     [[ $options != *" --with-hwloc=external "* ]] || has_header hwloc.h || missing+=(libhwloc-dev)
     [[ $options != *" --with-libevent=external "* ]] || has_header event2/event.h || missing+=(libevent-dev)
-    [[ $options != *" --with-pmix=external "* ]] || has_header pmix.h || have pkg-config && pkg-config --exists pmix 2>/dev/null || missing+=(libpmix-dev)
+    if [[ $options == *" --with-pmix=external "* ]] && ! has_header pmix.h; then
+        # Debian keeps them in a folder of their own.
+        { have pkg-config && pkg-config --exists pmix; } || missing+=(libpmix-dev pkg-config)
+    fi
     [ ${#missing[@]} -eq 0 ] || need_packages "the headers of Open MPI" "${missing[@]}"
+}
+
+# headers_unpack PREFIX SOURCE TREE VERSION
+headers_unpack() {
+    case "$2" in
+        *.xz) have xz || need_packages "unpacking $2" xz-utils ;;
+        *.bz2) have bzip2 || need_packages "unpacking $2" bzip2 ;;
+    esac
+    say "unpacking $2"
+    source_unpack "$2" "$3" "$4" "the installation in $1 is"
+    [ -f "$3/configure" ] || die "$2 has no configure script; run ./autogen.pl there, or name a release's tarball."
+    # configure makes all else anew where the source has been built.
+    rm -f "$3/config.status" "$3/config.cache"
+}
+
+headers_make() {
+    local prefix=$1 source=$2 dir=$3 version=$4 log=$5
+    headers_unpack "$prefix" "$source" "$dir/src" "$version"
+    headers_packages "$prefix"
+    [ -n "$(headers_cli "$prefix")" ] ||
+        say "the ompi_info of $prefix does not say how it was configured; the source's defaults are tried"
+    (logged "$log" "configuring Open MPI's source as the one in $prefix is, for its headers (some minutes)" \
+        headers_configure "$prefix" "$dir/src") ||
+        die "the source $source could not be configured as the Open MPI in $prefix was: $(configure_error "$log") (log: $log)"
+    headers_tags "$prefix" "$dir/src"
+    headers_collect "$dir/src" "$dir/include" || die "the headers of $source could not be copied to $dir/include."
+    rm -rf "$dir/src"
+    : >"$dir/stamp"
+}
+
+headers_from_source() {
+    local prefix=$1 source force=$3 version key dir
+    source=$(readlink -e -- "$2") || die "there is no source tree or tarball $2."
+    [ -r "$source" ] || die "the source $source cannot be read; look at its permissions."
+    version=$(openmpi_version "$prefix")
+    key=$({ headers_options "$prefix" && headers_identity "$source" && "${CC:-cc}" --version && openmpi_tool "$prefix" ompi_info &&
+        sha256sum <"$FSBML_TOP/scripts/headers.sh"; } | sha256sum | cut -c 1-12)
+    dir=$FSBML_CACHE/headers/$version-$key
+    if ! mkdir -p "$FSBML_CACHE/headers" 2>/dev/null || [ ! -w "$FSBML_CACHE/headers" ]; then
+        die "the headers cannot be written to $FSBML_CACHE/headers; name a folder of your own with FSBML_CACHE=DIR."
+    fi
+    one_at_a_time "$FSBML_CACHE/headers/.lock"
+    if [ "$force" = yes ] || [ ! -f "$dir/stamp" ]; then
+        rm -rf "$dir"
+        # In a shell of its own, so that nothing is left of what is refused.
+        (headers_make "$prefix" "$source" "$dir" "$version" "$FSBML_CACHE/headers/$version-$key-configure.log") ||
+            { rm -rf "$dir" && exit 1; }
+    fi
+    exec 9>&-
+    mkdir -p "$FSBML_BUILD"
+    printf '%s\n' "$dir/include" >"$(headers_record "$prefix")"
 }

@@ -170,13 +170,14 @@ prepare_build() {
 # prove_headers PREFIX BUILD LOG: headers that the installation has not brought must agree with its libraries before anything
 # is built with them.
 prove_headers() {
-    local test=$2/build/tests/abi/layout_test
+    local test=$2/build/tests/abi/layout_test difference
     make -C "$2/build/tests" abi/layout_test >"$3" 2>&1 ||
-        die "the headers from the source do not compile and link with the libraries of the Open MPI in $1; the log is $3"
-    "$test" >"$3" 2>&1 || {
+        die "the headers from the source do not compile, or not link with the libraries of the Open MPI in $1; the log is $3"
+    if ! timeout 60 "$test" >"$3" 2>&1; then
         rm -f "$(headers_record "$1")"
-        die "the headers from the source do not fit the libraries of the Open MPI in $1, so it is not used: $(head -n 1 "$3") (all differences: $3)"
-    }
+        difference=$(sed -n 's/^differs: //p' "$3" | head -n 1)
+        die "the headers from the source do not fit the libraries of the Open MPI in $1, so they are not used: ${difference:-the test program did not end well} (log: $3)"
+    fi
     say "the headers from the source fit: $(tail -n 1 "$3")"
 }
 

@@ -56,7 +56,7 @@ static void check(int good, const char *what)
 {
     ++compared;
     if (!good) {
-        fprintf(stderr, "%s\n", what);
+        fprintf(stderr, "differs: %s\n", what);
         ++failures;
     }
 }
@@ -65,7 +65,7 @@ static void same(const char *prefix, const char *name, size_t header, size_t lib
 {
     ++compared;
     if (header != library) {
-        fprintf(stderr, "%s%s is %zu by the headers, but %zu in the library\n", prefix, name, header,
+        fprintf(stderr, "differs: %s%s is %zu by the headers, but %zu in the library\n", prefix, name, header,
                 library);
         ++failures;
     }
@@ -146,7 +146,7 @@ static void same_offset(const mca_btl_base_module_t *btl, const char *parameter,
     const char *storage = NULL;
     int index = mca_base_var_find("opal", "btl", "self", parameter);
     if (0 > index || OPAL_SUCCESS != mca_base_var_get_value(index, &storage, NULL, NULL)) {
-        fprintf(stderr, "this Open MPI has no parameter btl_self_%s\n", parameter);
+        fprintf(stderr, "differs: this Open MPI has no parameter btl_self_%s\n", parameter);
         ++failures;
         return;
     }
@@ -266,7 +266,7 @@ static void traffic(mca_bml_base_btl_t *bml_btl)
 
 static void crashed(int signal_number)
 {
-    static const char text[] = "a call by way of the headers crashed in the library\n";
+    static const char text[] = "differs: a call by way of the headers crashed in the library\n";
     (void) signal_number;
     (void) !write(STDERR_FILENO, text, sizeof(text) - 1);
     _exit(1);

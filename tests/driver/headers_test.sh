@@ -36,8 +36,15 @@ esac
 FAKE
 cat >"$prefix/all" <<'FAKE'
                 Ident string: x
-  Configure command line: '--prefix=/opt/it' '--libdir=${prefix}/lib64' '--enable-ipv6' '--with-ucx=/no/where' '--with-slurm' '--with-hwloc=/opt/hw loc' '--enable-mpi-fortran=all' 'CC=icc' 'CFLAGS=-O3 -xHost -DSPEED=1 -mcx16' '--with-ft=no' '--enable-mca-no-build=btl-uct'
 FAKE
+{
+    printf '  Configure command line:'
+    # shellcheck disable=SC2016 # configure's
+    printf " '%s'" --prefix=/opt/it '--libdir=${prefix}/lib64' --enable-ipv6 --with-ucx=/no/where --with-slurm \
+        '--with-hwloc=/opt/hw loc' --enable-mpi-fortran=all CC=icc 'CFLAGS=-O3 -xHost -DSPEED=1 -mcx16' --with-ft=no \
+        --enable-mca-no-build=btl-uct
+    echo
+} >>"$prefix/all"
 chmod +x "$prefix/bin/mpicc" "$prefix/bin/ompi_info"
 clean() {
     rm -rf -- "$scratch" "$dir" "$record" "$FSBML_BUILD/log/${dir##*/}"-*
@@ -62,7 +69,8 @@ pristine=$(cd "$source" && find . -type f -printf '%p %s %T@\n' | sort | sha256s
 
 # ---- without a source
 
-ok "no headers, no source: both ways out are named" refuses "no internal headers.*--with-devel-headers, or name the source of Open MPI $version: .*--source" build
+ok "no headers, no source: both ways out are named" refuses \
+    "no internal headers.*--with-devel-headers, or name the source of Open MPI $version: .*--source" build
 mkdir "$prefix/.spack"
 ok "no headers, Spack's" refuses "Spack does not install them, or name the source" build
 mv "$prefix/.spack" "$prefix/easybuild"
@@ -87,8 +95,9 @@ mv "$scratch/configure" "$scratch/changed"
 FSBML_CACHE=/proc/fsbml ok "a cache that cannot be written" refuses "cannot be written to /proc/fsbml/headers; name a folder of your own" \
     build --source "$source"
 touch "$scratch/changed/fails"
-# Under the log's last lines, of which the stand-in has one.
-ok "a configuration that fails: configure's own words" fails_with 4 "could not be configured .*: no such library" build --source "$scratch/changed"
+# Below the log's last lines.
+ok "a configuration that fails: configure's own words" fails_with 7 \
+    "could not be configured .*: no such library" build --source "$scratch/changed"
 rm "$scratch/changed/fails"
 ok "nothing is kept of those" equal "$(find "$FSBML_CACHE/headers" -mindepth 1 -maxdepth 1 -type d)" ""
 
@@ -96,9 +105,9 @@ ok "nothing is kept of those" equal "$(find "$FSBML_CACHE/headers" -mindepth 1 -
 
 # With padding taken away, so that no size tells it.
 sed -i 's/^ *size_t  *btl_max_send_size;/size_t added; &/; s/padding\[256\]/padding[248]/' "$scratch/changed/opal/mca/btl/btl.h"
-ok "a field more in a header: refused, with the field" eval \
-    '! fsbml build --source "$scratch/changed" >"$scratch/out" 2>&1 &&
-        told "error: .*do not fit the libraries.*not used: the offset of .*::btl_max_send_size is 32 by the headers, but 24 in the library"'
+misfit() { ! fsbml build --source "$1" >"$scratch/out" 2>&1 && told "error: .*do not fit the libraries.*not used: $2"; }
+ok "a field more in a header: refused, with the field" misfit "$scratch/changed" \
+    "the offset of .*::btl_max_send_size is 32 by the headers, but 24 in the library"
 ok "a field more in a header: no component" test ! -e "$dir/component"
 ok "a field more in a header: not used the next time" refuses "has no internal headers" build
 
