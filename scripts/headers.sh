@@ -6,7 +6,7 @@
 . "$FSBML_TOP/scripts/source.sh"
 #
 #   headers_from_source PREFIX SOURCE FORCE   configures a copy of SOURCE, a tarball or a folder, as ompi_info says that PREFIX
-#                      was, and keeps its headers; from then on headers_dir (stock.sh) prints their folder for PREFIX.
+#                      was, and keeps its headers; from then on headers_dir (openmpi.sh) prints their folder for PREFIX.
 #                      Nothing of Open MPI is compiled. Whether they fit is proved by stock_build before they are used.
 #
 # A configuration names packages (UCX, Slurm, CUDA ...) whose files may be on other machines only. Only the options that

@@ -9,6 +9,8 @@
 #   stock_dir PREFIX           prints the folder in which the stock component for PREFIX is built (it need not exist)
 #   component_dir [PREFIX]     prints the folder that holds the built stock DSO and its help file, to be used as
 #                              mca_base_component_path; 1 (and nothing) if it has not been built
+#   headers_dir PREFIX         prints the folder of its internal headers: the installation's, or those that `build --source` has
+#                              made for it; 1 (and nothing) if there are none
 #   reference_dir              prints the folder of the reference build for the present patches and flags (it need not exist)
 #   reference_prefix           prints the prefix of the finished reference build (patched Open MPI, component inside),
 #                              or nothing (and 0) if there is none
@@ -98,6 +100,17 @@ stock_dir() {
     local version
     version=$(openmpi_version "$1") || return 1
     printf '%s/stock-%s-%s\n' "$FSBML_BUILD" "$version" "$(printf '%s' "$1" | sha256sum | cut -c 1-8)"
+}
+
+# The record of the last `build --source` for PREFIX.
+headers_record() { printf '%s.headers\n' "$(stock_dir "$1")"; }
+
+headers_dir() {
+    local record include
+    record=$(headers_record "$1") || return 1
+    if [ -f "$record" ]; then include=$(cat "$record"); else include=$(openmpi_path "$1" pkgincludedir) || return 1; fi
+    [ -f "$include/ompi/mca/bml/bml.h" ] || return 1
+    printf '%s\n' "$include"
 }
 
 component_dir() {

@@ -4,20 +4,7 @@
 #   stock_openmpi [PREFIX [SOURCE]]   prints a usable Open MPI's prefix: the given one, the one in use, or Debian's, installed
 #                                 now; it has internal headers, unless there is a source for them
 #   stock_build PREFIX FORCE CFLAGS   builds what is not built yet; FORCE=yes begins anew; CFLAGS="": as the last time
-#   headers_dir PREFIX            prints the folder of the internal headers: the installation's, or those that
-#                                 `build --source` has made for it; 1 (and nothing) if there are none
 #   configure_options PREFIX      prints configure's options for that Open MPI, one a line
-
-# The record of the last `build --source` for PREFIX.
-headers_record() { printf '%s.headers\n' "$(stock_dir "$1")"; }
-
-headers_dir() {
-    local record include
-    record=$(headers_record "$1") || return 1
-    if [ -f "$record" ]; then include=$(cat "$record"); else include=$(openmpi_path "$1" pkgincludedir) || return 1; fi
-    [ -f "$include/ompi/mca/bml/bml.h" ] || return 1
-    printf '%s\n' "$include"
-}
 
 configure_options() {
     printf -- '--with-openmpi=%s\n' "$1"

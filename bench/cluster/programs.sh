@@ -10,7 +10,7 @@ programs_dir() {
 
 # programs_build PREFIX PROGRAM...: makes them (bench/programs.mk) unless they are up to date; prints their folder.
 programs_build() {
-    local prefix=$1 dir mpicc log=$FSBML_BUILD/log/bench.log
+    local prefix=$1 dir mpicc headers log=$FSBML_BUILD/log/bench.log
     shift
     dir=$(programs_dir "$prefix")
     printf '%s\n' "$dir"
@@ -18,6 +18,7 @@ programs_build() {
     need_packages "the benchmarks" g++ make nlohmann-json3-dev libcli11-dev libfmt-dev
     mkdir -p "$dir" "$FSBML_BUILD/log"
     local make=(make -C "$dir" -f "$FSBML_TOP/bench/programs.mk" --no-print-directory "TOP=$FSBML_TOP" "MPICC=$mpicc")
+    ! headers=$(headers_dir "$prefix") || make+=("pkginclude=$headers")
     ! "${make[@]}" --question "$@" >/dev/null 2>&1 || return 0
     logged "$log" "compiling the benchmarks" "${make[@]}" -j "$(nproc)" "$@" || die "could not compile the benchmarks; the log is $log"
 }
