@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a process' decisions come to, by hand-computed times; many summaries made one; the way to another
-// process.
+// What a process' decisions come to, by hand-computed times.
 #include "sched.hpp"
+#include "summaries.hpp"
 
 #include "explain/account.hpp"
 #include "explain/fsbml_explain.h"
@@ -12,9 +12,9 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <cstring>
-#include <random>
-#include <string>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace
 {
@@ -38,9 +38,10 @@ AccountPtr make_account(const std::vector<fsbml_loggp_t> &models)
 }
 
 void decide(const AccountPtr &a, std::uint64_t now, std::uint64_t bytes, std::uint32_t candidates,
-            std::uint32_t rail)
+            std::uint32_t rail, std::uint32_t peer = 0)
 {
     fsbml_decision_t d{};
+    d.peer = peer;
     d.now_ns = now;
     d.bytes = bytes;
     d.candidates = candidates;
@@ -49,23 +50,9 @@ void decide(const AccountPtr &a, std::uint64_t now, std::uint64_t bytes, std::ui
     audience.decision(audience.context, &d);
 }
 
-using SummaryPtr = std::unique_ptr<fsbml_summary_t>;
-
-SummaryPtr summary(const std::vector<const char *> &keys)
+void state(const AccountPtr &a, std::size_t rail, const fsbml_r2_rail_t &r)
 {
-    SummaryPtr s(new fsbml_summary_t{});
-    s->heard = 1;
-    s->n_rails = static_cast<std::uint32_t>(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        std::strcpy(s->rail[i].key, keys[i]);
-        s->rail[i].processes = 1;
-    }
-    return s;
-}
-
-void text(char *to, const char *from)
-{
-    std::strcpy(to, from);
+    EXPECT_EQ(fsbml_account_set_r2(a.get(), rail, &r), 0);
 }
 
 } // namespace
@@ -96,7 +83,7 @@ TEST(Account, ReplaysByOtherRules)
     EXPECT_EQ(s->time_ns, 2 * 31100U);
     EXPECT_EQ(s->rail[0].alone_ns, s->time_ns);
     EXPECT_EQ(s->rail[1].alone_ns, 2 * (101000U + 110100U));
-    EXPECT_EQ(s->r2_ns, 2 * 110200U); // one each, the slow one ends last
+    EXPECT_EQ(s->r2_ns, s->rail[1].alone_ns); // both on the second rail
     EXPECT_EQ(s->chose, 1U);
     EXPECT_EQ(s->messages, 4U);
     EXPECT_EQ(s->bytes, 4004U);
@@ -105,12 +92,62 @@ TEST(Account, ReplaysByOtherRules)
     EXPECT_EQ(s->rank[0].time_ns, s->time_ns);
 }
 
+// ob1 asks twice for each eager message, so it takes the second of two rails, of three each (in the order 1,
+// 0, 2), of four two. Every message goes to one of a hundred times the cost, or to none, so the time tells
+// how many.
+TEST(Account, R2TakesTheNextRailButOne)
+{
+    const auto slow_ones = [](std::size_t rails, std::size_t slow, const std::vector<fsbml_r2_rail_t> &stated,
+                              std::uint64_t bytes = 1001) {
+        std::vector<fsbml_loggp_t> models(rails, loggp(0, 0, 0, 1.0, 0.01));
+        models[slow] = loggp(1e6, 0, 0, 1.0, 0.01);
+        const AccountPtr a = make_account(models);
+        for (std::size_t i = 0; i < stated.size(); ++i) {
+            state(a, i, stated[i]);
+        }
+        for (std::uint64_t i = 0; i < 12; ++i) {
+            decide(a, i * 1000000000, bytes, (1U << rails) - 1, 0);
+        }
+        const SummaryPtr s = summary(std::vector<const char *>(rails, "a"));
+        fsbml_account_add(a.get(), s.get());
+        return static_cast<int>(s->r2_ns / 1000000);
+    };
+    EXPECT_EQ(slow_ones(2, 0, {}), 0);
+    EXPECT_EQ(slow_ones(2, 1, {}), 12);
+    for (const std::size_t slow : {0U, 1U, 2U}) {
+        EXPECT_EQ(slow_ones(3, slow, {}), 4) << slow;
+    }
+    EXPECT_EQ(slow_ones(4, 0, {}), 0);
+    EXPECT_EQ(slow_ones(4, 1, {}), 6);
+    EXPECT_EQ(slow_ones(4, 3, {}), 6);
+    // The list is by stated bandwidth, of those of the least stated latency.
+    EXPECT_EQ(slow_ones(2, 0, {{1000, 100, 65536, 0}, {9000, 100, 65536, 0}}), 12);
+    EXPECT_EQ(slow_ones(2, 1, {{9000, 100, 65536, 0}, {1000, 200, 65536, 0}}), 0);
+    // A BTL that has btl_sendi takes short messages at the first call: rails in turn.
+    const std::vector<fsbml_r2_rail_t> sendi(2, {1000, 100, 65536, 1});
+    EXPECT_EQ(slow_ones(2, 1, sendi, 100), 6);
+    EXPECT_EQ(slow_ones(2, 1, sendi, 1001), 12);
+}
+
+// Each peer has a list of its own.
+TEST(Account, R2KeepsItsPlaceByPeer)
+{
+    const AccountPtr a =
+        make_account({loggp(0, 0, 0, 1.0, 0.01), loggp(0, 0, 0, 1.0, 0.01), loggp(1e6, 0, 0, 1.0, 0.01)});
+    for (std::uint32_t peer = 0; peer < 3; ++peer) {
+        decide(a, (1 + peer) * 1000000000U, 1001, 7, 0, peer); // the first message to each: rail 1
+    }
+    const SummaryPtr s = summary({"a", "b", "c"});
+    fsbml_account_add(a.get(), s.get());
+    EXPECT_LT(s->r2_ns, 1000000U);
+}
+
 // r2 shares long messages by the bandwidths that the BTLs state, right or wrong.
 TEST(Account, R2SharesLongMessagesByBandwidth)
 {
     const AccountPtr a = make_account({kFast, kSlow});
-    EXPECT_EQ(fsbml_account_set_r2(a.get(), 0, 3000, 5000), 0);
-    EXPECT_EQ(fsbml_account_set_r2(a.get(), 1, 1000, 5000), 0);
+    state(a, 0, {3000, 100, 5000, 0});
+    state(a, 1, {1000, 100, 5000, 0});
     for (int i = 0; i < 4; ++i) {
         decide(a, 1000, 6001, 3, 0); // one of them to the slow rail: 10200 + 600000
     }
@@ -120,8 +157,8 @@ TEST(Account, R2SharesLongMessagesByBandwidth)
     // A full fragment below the eager limit is of a long message: by nine to one, all of three go to the fast
     // rail.
     const AccountPtr b = make_account({kFast, kSlow});
-    EXPECT_EQ(fsbml_account_set_r2(b.get(), 0, 9000, 5000), 0);
-    EXPECT_EQ(fsbml_account_set_r2(b.get(), 1, 1000, 5000), 0);
+    state(b, 0, {9000, 100, 5000, 0});
+    state(b, 1, {1000, 100, 5000, 0});
     for (const std::size_t rail : {0U, 1U}) {
         EXPECT_EQ(fsbml_account_set_fragment(b.get(), rail, 1001), 0);
     }
@@ -132,7 +169,9 @@ TEST(Account, R2SharesLongMessagesByBandwidth)
     fsbml_account_add(b.get(), fragments.get());
     EXPECT_LT(fragments->r2_ns, 110200U) << "the slow rail has got one";
     EXPECT_EQ(fragments->r2_ns, fragments->rail[0].alone_ns);
-    EXPECT_EQ(fsbml_account_set_r2(a.get(), 2, 1000, 1), -EINVAL);
+    const fsbml_r2_rail_t r{1000, 100, 1, 0};
+    EXPECT_EQ(fsbml_account_set_r2(a.get(), 2, &r), -EINVAL);
+    EXPECT_EQ(fsbml_account_set_r2(a.get(), 0, nullptr), -EINVAL);
     EXPECT_EQ(fsbml_account_set_fragment(nullptr, 0, 1), -EINVAL);
 }
 
@@ -146,7 +185,7 @@ TEST(Account, ARailThatIsNotEverywhereCannotDoItAlone)
     fsbml_account_add(a.get(), s.get());
     EXPECT_EQ(s->rail[0].alone_processes, 0U);
     EXPECT_EQ(s->rail[1].alone_processes, 1U);
-    EXPECT_EQ(s->r2_ns, 110200U);
+    EXPECT_EQ(s->r2_ns, s->rail[1].alone_ns);
 }
 
 // A message or two that went before a rail was proved are no reason not to tell.
@@ -195,222 +234,4 @@ TEST(Account, ArrivalsGoIntoBins)
     EXPECT_EQ(s->rail[1].ratio[FSBML_RATIO_BINS - 1], 1U);
     EXPECT_EQ(s->rail[1].ratio[0], 1U);
     EXPECT_EQ(s->rail[1].by_size[fsbml_class_of(5000)].arrivals, 3U);
-}
-
-TEST(Classes, GoUpToTheirLimits)
-{
-    EXPECT_EQ(fsbml_class_of(0), 0U);
-    for (std::uint32_t c = 0; c + 1 < FSBML_CLASSES; ++c) {
-        EXPECT_EQ(fsbml_class_of(fsbml_class_limit(c)), c);
-        EXPECT_EQ(fsbml_class_of(fsbml_class_limit(c) + 1), c + 1);
-    }
-    EXPECT_EQ(fsbml_class_of(~std::uint64_t{0}), FSBML_CLASSES - 1);
-    EXPECT_EQ(fsbml_class_limit(FSBML_CLASSES - 1), 0U);
-}
-
-// Rails are known by their keys, whatever their order; sums are sums, extremes extremes.
-TEST(Merge, AddsRailsByTheirKeys)
-{
-    const SummaryPtr a = summary({"x", "y"}), b = summary({"z", "y"});
-    a->rail[1].bytes = 10;
-    b->rail[1].bytes = 5;
-    b->rail[0].bytes = 7;
-    a->rail[1].backlog_max_ns = 100;
-    b->rail[1].backlog_max_ns = 200;
-    b->rail[1].backlog_max_rank = 4;
-    a->duration_ns = 9;
-    b->duration_ns = 8;
-    a->n_ranks = b->n_ranks = 1;
-    a->rank[0].time_ns = 5;
-    b->rank[0].time_ns = 6;
-    b->rank[0].rank = 1;
-    b->rank[0].rail_share[0] = 300;
-    b->rank[0].rail_share[1] = 700;
-    fsbml_summary_merge(a.get(), b.get());
-    ASSERT_EQ(a->n_rails, 3U);
-    EXPECT_STREQ(a->rail[2].key, "z");
-    EXPECT_EQ(a->rail[1].bytes, 15U);
-    EXPECT_EQ(a->rail[2].bytes, 7U);
-    EXPECT_EQ(a->rail[1].backlog_max_ns, 200U);
-    EXPECT_EQ(a->rail[1].backlog_max_rank, 4U);
-    EXPECT_EQ(a->rail[1].processes, 2U);
-    EXPECT_EQ(a->heard, 2U);
-    EXPECT_EQ(a->duration_ns, 9U);
-    ASSERT_EQ(a->n_ranks, 2U);
-    EXPECT_EQ(a->rank[0].rank, 1U); // it waited longer
-    EXPECT_EQ(a->rank[0].rail_share[2], 300U);
-    EXPECT_EQ(a->rank[0].rail_share[1], 700U);
-    EXPECT_EQ(a->rank[0].rail_share[0], 0U);
-}
-
-// Two interfaces in one network have one key.
-TEST(Merge, KeepsRailsOfOneKeyApart)
-{
-    const SummaryPtr a = summary({"x", "y", "x"}), b = summary({"x", "x", "x"});
-    for (std::uint32_t i = 0; i < 3; ++i) {
-        a->rail[i].bytes = 1U << i;
-        b->rail[i].bytes = 10U << i;
-    }
-    fsbml_summary_merge(a.get(), b.get());
-    ASSERT_EQ(a->n_rails, 4U);
-    const std::uint64_t bytes[] = {1 + 10, 2, 4 + 20, 40};
-    for (std::uint32_t i = 0; i < 4; ++i) {
-        EXPECT_EQ(a->rail[i].bytes, bytes[i]) << i;
-    }
-    fsbml_summary_merge(a.get(), b.get());
-    EXPECT_EQ(a->n_rails, 4U);
-    EXPECT_EQ(a->rail[3].bytes, 80U);
-}
-
-// A large job that runs for hours has more arrivals than 32 bits count, and an overflow would look like late
-// messages.
-TEST(Merge, CountsTheArrivalsOfLongJobs)
-{
-    const SummaryPtr a = summary({"x"}), b = summary({"x"});
-    a->rail[0].ratio[32] = b->rail[0].ratio[32] = 3000000000U;
-    fsbml_summary_merge(a.get(), b.get());
-    EXPECT_EQ(a->rail[0].ratio[32], 6000000000U);
-}
-
-// Of one process' peers, too, the farthest stay, in whatever order they were found.
-TEST(Merge, KeepsTheFarthestPeers)
-{
-    const SummaryPtr s = summary({"x"});
-    for (std::uint32_t i = 0; i < 100; ++i) {
-        fsbml_summary_peer_t peer{};
-        peer.to = i;
-        peer.extra_ns = 1 + i * 37 % 100;
-        fsbml_summary_add_peer(s.get(), &peer);
-    }
-    ASSERT_EQ(s->n_peers, static_cast<std::uint32_t>(FSBML_MOST_PEERS));
-    EXPECT_EQ(s->more_peers, 100U - FSBML_MOST_PEERS);
-    for (std::uint32_t i = 0; i < FSBML_MOST_PEERS; ++i) {
-        EXPECT_EQ(s->peer[i].extra_ns, 100U - i);
-    }
-}
-
-// A rail that was slow at first and is dead now is dead, and the rank that has found the cause is believed.
-TEST(Merge, TakesTheWordThatTellsMost)
-{
-    const auto told = [](std::initializer_list<std::uint32_t> kinds) {
-        const SummaryPtr all = summary({"x"});
-        for (const std::uint32_t kind : kinds) {
-            const SummaryPtr one = summary({"x"});
-            one->n_faults = 1;
-            text(one->fault[0].rail, "x");
-            one->fault[0].kind = kind;
-            fsbml_summary_merge(all.get(), one.get());
-        }
-        EXPECT_EQ(all->n_faults, 1U);
-        EXPECT_EQ(all->more_faults, 0U);
-        return all->fault[0].kind;
-    };
-    EXPECT_EQ(told({FSBML_FAULT_ONLY_SLOW, FSBML_FAULT_CUT}), FSBML_FAULT_CUT);
-    EXPECT_EQ(told({FSBML_FAULT_CUT, FSBML_FAULT_ONLY_SLOW}), FSBML_FAULT_CUT);
-    EXPECT_EQ(told({FSBML_FAULT_OTHER, FSBML_FAULT_MTU}), FSBML_FAULT_MTU);
-    EXPECT_EQ(told({FSBML_FAULT_MTU, FSBML_FAULT_OTHER}), FSBML_FAULT_MTU);
-    EXPECT_EQ(told({FSBML_FAULT_ONLY_SLOW, FSBML_FAULT_OTHER, FSBML_FAULT_ONLY_SLOW}), FSBML_FAULT_OTHER);
-}
-
-// 10,000 ranks with something to tell: what is kept is the gravest, each once, and the rest is counted.
-TEST(Merge, StaysBounded)
-{
-    const SummaryPtr all = summary({"x"});
-    all->heard = 0;
-    for (std::uint32_t r = 0; r < 10000; ++r) {
-        const SummaryPtr one = summary({r % 50 == 0 ? ("k" + std::to_string(r)).c_str() : "x"});
-        one->n_faults = 2;
-        text(one->fault[0].rail, "x");
-        text(one->fault[0].from,
-             ("node" + std::to_string(r / 100)).c_str()); // 100 ranks a node tell the same
-        one->fault[0].kind = 1 + r / 100;
-        text(one->fault[1].rail, "y");
-        one->fault[1].kind = 500;
-        one->n_peers = 1;
-        one->peer[0].extra_ns = (r * 7919) % 10007;
-        one->n_ranks = 1;
-        one->rank[0].rank = r;
-        one->rank[0].time_ns = (r * 7919) % 10007;
-        fsbml_summary_merge(all.get(), one.get());
-    }
-    EXPECT_EQ(all->heard, 10000U);
-    EXPECT_EQ(all->n_rails, static_cast<std::uint32_t>(FSBML_MAX_RAILS));
-    ASSERT_EQ(all->n_faults, static_cast<std::uint32_t>(FSBML_MOST_FAULTS));
-    EXPECT_EQ(all->fault[0].kind, 1U);
-    EXPECT_EQ(all->fault[FSBML_MOST_FAULTS - 1].kind, static_cast<std::uint32_t>(FSBML_MOST_FAULTS));
-    EXPECT_GT(all->more_faults, 0U);
-    ASSERT_EQ(all->n_peers, static_cast<std::uint32_t>(FSBML_MOST_PEERS));
-    EXPECT_EQ(all->n_peers + all->more_peers, 10000U);
-    for (std::uint32_t i = 1; i < FSBML_MOST_RANKS; ++i) {
-        EXPECT_GE(all->rank[i - 1].time_ns, all->rank[i].time_ns);
-    }
-    EXPECT_EQ(all->rank[0].time_ns, 10006U);
-}
-
-namespace
-{
-
-// Every member is something else.
-SummaryPtr full()
-{
-    SummaryPtr s(new fsbml_summary_t);
-    auto *const bytes = reinterpret_cast<unsigned char *>(s.get());
-    std::mt19937 dice(7);
-    for (std::size_t i = 0; i < sizeof *s; ++i) {
-        bytes[i] = static_cast<unsigned char>('A' + dice() % 26);
-    }
-    s->n_rails = FSBML_MAX_RAILS;
-    s->n_faults = FSBML_MOST_FAULTS;
-    s->n_peers = FSBML_MOST_PEERS;
-    s->n_ranks = FSBML_MOST_RANKS;
-    for (auto &r : s->rail) {
-        r.key[60] = r.name[63] = r.about[100] = 0;
-    }
-    for (auto &f : s->fault) {
-        f.rail[63] = f.from[5] = f.to[0] = f.why[159] = 0;
-    }
-    for (auto &p : s->peer) {
-        p.rail[63] = 0;
-    }
-    for (auto &r : s->rank) {
-        r.node[63] = 0;
-    }
-    return s;
-}
-
-} // namespace
-
-TEST(SummaryRecord, ComesBackAsItWas)
-{
-    const SummaryPtr s = full(), read(new fsbml_summary_t{});
-    std::vector<unsigned char> buffer(fsbml_summary_packed_max()), again(buffer.size());
-    const long len = fsbml_summary_pack(s.get(), buffer.data(), buffer.size());
-    ASSERT_GT(len, 0);
-    EXPECT_LT(len, 65536); // one eager message also with 32 rails
-    ASSERT_EQ(fsbml_summary_unpack(read.get(), buffer.data(), static_cast<std::size_t>(len)), 0);
-    ASSERT_EQ(fsbml_summary_pack(read.get(), again.data(), again.size()), len);
-    EXPECT_EQ(buffer, again);
-    EXPECT_EQ(read->rail[31].by_size[8].observed_ns, s->rail[31].by_size[8].observed_ns);
-    EXPECT_EQ(read->rank[15].rail_share[31], s->rank[15].rail_share[31]);
-    EXPECT_STREQ(read->fault[15].why, s->fault[15].why);
-    EXPECT_EQ(fsbml_summary_pack(s.get(), buffer.data(), 100), -ENOSPC);
-}
-
-TEST(SummaryRecord, RefusesWhatIsNone)
-{
-    const SummaryPtr s = full(), read(new fsbml_summary_t{});
-    std::vector<unsigned char> buffer(fsbml_summary_packed_max());
-    const auto len = static_cast<std::size_t>(fsbml_summary_pack(s.get(), buffer.data(), buffer.size()));
-    std::mt19937 dice(11);
-    for (int i = 0; i < 300; ++i) {
-        auto damaged = buffer;
-        damaged[dice() % len] ^= static_cast<unsigned char>(1U << dice() % 8);
-        EXPECT_LT(fsbml_summary_unpack(read.get(), damaged.data(), len), 0);
-    }
-    for (const std::size_t cut : {std::size_t{0}, std::size_t{15}, len / 2, len - 1}) {
-        EXPECT_EQ(fsbml_summary_unpack(read.get(), buffer.data(), cut), -EBADMSG);
-    }
-    EXPECT_EQ(read->n_rails, 0U); // unchanged
-    s->n_rails = FSBML_MAX_RAILS + 1;
-    EXPECT_EQ(fsbml_summary_pack(s.get(), buffer.data(), buffer.size()), -EINVAL);
 }

@@ -235,7 +235,9 @@ void fsbml_observe_start(void)
         config.audience = fsbml_account_audience(look.account);
         for (uint32_t r = 0; r < mca_bml_fsbml.n_rails; ++r) {
             const mca_btl_base_module_t *btl = mca_bml_fsbml.rail[r].btl;
-            (void) fsbml_account_set_r2(look.account, r, btl->btl_bandwidth, btl->btl_eager_limit);
+            const fsbml_r2_rail_t stated = {btl->btl_bandwidth, btl->btl_latency, btl->btl_eager_limit,
+                                            NULL != btl->btl_sendi};
+            (void) fsbml_account_set_r2(look.account, r, &stated);
         }
     }
     if (!begin(&config)) {

@@ -18,6 +18,8 @@ namespace
 // A rail could have done all alone if it was a candidate for all messages but one in so many: until a path is
 // proved, a few go another way.
 constexpr std::uint64_t kMissed = 20;
+// The longest message that ob1 hands to btl_sendi without a request: 256 bytes and the header.
+constexpr std::uint64_t kInline = 256 + 14;
 
 } // namespace
 
@@ -70,14 +72,15 @@ void Account::decided(const fsbml_decision_t &d) noexcept
     }
 }
 
-int Account::set_r2(std::size_t rail, std::uint32_t bandwidth, std::size_t eager_limit) noexcept
+int Account::set_r2(std::size_t rail, const fsbml_r2_rail_t &r) noexcept
 {
     if (rail >= n_rails_) {
         return -EINVAL;
     }
     const std::lock_guard<std::mutex> guard(lock_);
-    by_r2_[rail].bandwidth = std::max<double>(bandwidth, 1.0); // r2 gives rails that say nothing equal shares
-    by_r2_[rail].eager_limit = eager_limit;
+    by_r2_[rail].rail = r;
+    by_r2_[rail].rail.bandwidth =
+        std::max<std::uint32_t>(r.bandwidth, 1); // equal shares where none is stated
     return 0;
 }
 
@@ -91,27 +94,61 @@ int Account::set_fragment(std::size_t rail, std::size_t bytes) noexcept
     return 0;
 }
 
-// Whatever else is in the rails: eager messages in turn; of long ones, the rail that has least of its share.
-std::size_t Account::r2_chooses(const fsbml_decision_t &d) noexcept
+// The candidates of least stated latency, by stated bandwidth (bml_r2.c,
+// mca_bml_r2_compute_endpoint_metrics), are ob1's list of rails for eager messages.
+// mca_bml_base_btl_array_get_next (bml.h) takes the next one of the list. ob1 calls it for
+// mca_pml_ob1_send_inline, which sends only up to 256 bytes and only by a btl_sendi (pml_ob1_isend.c), and,
+// where that did not send, again for mca_pml_ob1_send_request_start_seq (pml_ob1_sendreq.h). So of two rails
+// without btl_sendi, the second one gets every message. (A synchronous or persistent send calls it once; a
+// decision does not tell of which kind a message is.)
+std::size_t Account::r2_eager(const fsbml_decision_t &d) noexcept
 {
-    std::uint32_t left = d.candidates;
-    for (auto skip = turn_ % static_cast<unsigned>(__builtin_popcount(left)); skip > 0; --skip) {
-        left &= left - 1;
+    std::size_t list[FSBML_MAX_RAILS] = {}, n = 0;
+    std::uint32_t latency = ~std::uint32_t{0};
+    for (std::uint32_t left = d.candidates; 0 != left; left &= left - 1) {
+        const auto i = static_cast<std::size_t>(__builtin_ctz(left));
+        if (by_r2_[i].rail.latency < latency) {
+            latency = by_r2_[i].rail.latency;
+            n = 0;
+        }
+        if (by_r2_[i].rail.latency == latency) {
+            std::size_t at = n++;
+            for (; at > 0 && by_r2_[list[at - 1]].rail.bandwidth < by_r2_[i].rail.bandwidth; --at) {
+                list[at] = list[at - 1];
+            }
+            list[at] = i;
+        }
     }
-    auto rail = static_cast<std::size_t>(__builtin_ctz(left));
-    if (d.bytes <= by_r2_[rail].eager_limit && d.bytes != by_r2_[rail].fragment) {
-        ++turn_;
-        return rail;
-    }
-    const auto with_it = [&](std::size_t i) {
-        return (by_r2_[i].given + static_cast<double>(d.bytes)) / by_r2_[i].bandwidth;
+    std::uint8_t &place = place_[d.peer % kPlaces];
+    const auto next = [&] {
+        const std::size_t now = place < n ? place : 0;
+        place = static_cast<std::uint8_t>((now + 1) % n);
+        return list[now];
     };
-    for (left = d.candidates; 0 != left; left &= left - 1) {
+    const std::size_t first = next();
+    return 0 != by_r2_[first].rail.sendi && d.bytes <= kInline ? first : next();
+}
+
+// The rail that has got the smallest part of its share of the bytes of long messages (ob1's
+// mca_pml_ob1_calc_weighted_length).
+std::size_t Account::r2_long(const fsbml_decision_t &d) noexcept
+{
+    const auto with_it = [&](std::size_t i) {
+        return (by_r2_[i].given + static_cast<double>(d.bytes)) / by_r2_[i].rail.bandwidth;
+    };
+    auto rail = static_cast<std::size_t>(__builtin_ctz(d.candidates));
+    for (std::uint32_t left = d.candidates; 0 != left; left &= left - 1) {
         const auto i = static_cast<std::size_t>(__builtin_ctz(left));
         rail = with_it(i) < with_it(rail) ? i : rail;
     }
     by_r2_[rail].given += static_cast<double>(d.bytes);
     return rail;
+}
+
+std::size_t Account::r2_chooses(const fsbml_decision_t &d) noexcept
+{
+    const ByR2 &any = by_r2_[__builtin_ctz(d.candidates)];
+    return d.bytes <= any.rail.eager_limit && d.bytes != any.fragment ? r2_eager(d) : r2_long(d);
 }
 
 void Account::replay(const fsbml_decision_t &d) noexcept

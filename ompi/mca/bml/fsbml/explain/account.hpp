@@ -42,7 +42,7 @@ public:
     Account &operator=(const Account &) = delete;
 
     int set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept;
-    int set_r2(std::size_t rail, std::uint32_t bandwidth, std::size_t eager_limit) noexcept;
+    int set_r2(std::size_t rail, const fsbml_r2_rail_t &r) noexcept;
     int set_fragment(std::size_t rail, std::size_t bytes) noexcept;
     void decided(const fsbml_decision_t &d) noexcept;
     void arrived(const fsbml_arrival_t &a) noexcept;
@@ -55,23 +55,28 @@ private:
         UnderWay alone;
         std::uint64_t missed; // messages that it was no candidate for
     };
-    // What r2 goes by. Weights are relative; the defaults make every message eager.
+    // What r2 goes by. The defaults make every message eager.
     struct ByR2 {
-        double bandwidth = 1.0;
-        std::size_t eager_limit = ~std::size_t{0};
+        fsbml_r2_rail_t rail{1, 0, ~std::size_t{0}, 0};
         std::size_t fragment = 0; // 0: not known
         double given = 0.0;       // bytes of long messages
     };
+    // Bounded whatever the size of the job: peers whose ranks differ by a multiple of it share a place.
+    static constexpr std::size_t kPlaces = 256;
+
     void replay(const fsbml_decision_t &d) noexcept;
     std::size_t r2_chooses(const fsbml_decision_t &d) noexcept;
+    std::size_t r2_eager(const fsbml_decision_t &d) noexcept;
+    std::size_t r2_long(const fsbml_decision_t &d) noexcept;
 
     const std::size_t n_rails_;
     mutable std::mutex lock_; // of all below
     std::uint32_t measured_ = 0;
     Scheduler done_, alone_, r2_; // in `alone_`, each rail has all messages
     UnderWay done_time_, r2_time_;
-    std::uint64_t turn_ = 0, replayed_ = 0;
+    std::uint64_t replayed_ = 0;
     ByR2 by_r2_[FSBML_MAX_RAILS];
+    std::uint8_t place_[kPlaces] = {}; // arr_index of ob1's list of eager rails to a peer
     bool chose_ = false;
     ByRail rail_[FSBML_MAX_RAILS] = {};
 };

@@ -118,13 +118,19 @@ fsbml_account_t *fsbml_account_create(size_t n_rails) FSBML_NOEXCEPT;
 /** The scheduler's parameters of a rail; what was decided before all of a message's candidates have some
  * takes no time. */
 int fsbml_account_set_model(fsbml_account_t *a, size_t rail, const fsbml_loggp_t *p) FSBML_NOEXCEPT;
+/** What r2 knows of a rail, as the BTL states it. */
+typedef struct fsbml_r2_rail_t {
+    uint32_t bandwidth; /**< Mbit/s; 0: not stated */
+    uint32_t latency;   /**< us */
+    size_t eager_limit; /**< bytes */
+    int sendi;          /**< the BTL has btl_sendi */
+} fsbml_r2_rail_t;
 /**
- * What r2 knows of a rail: its bandwidth in Mbit/s as the BTL has it, and its eager limit in bytes. Messages
- * up to the limit take rails in turn (bml.h, mca_bml_base_btl_array_get_next), longer ones share them by
- * bandwidth (bml_r2.c, ob1's mca_pml_ob1_calc_weighted_length). Without it all messages take rails in turn.
+ * For the replay of r2's rule. Of the rails of least latency, by bandwidth, a message up to the eager limit
+ * takes the next but one: with two rails without btl_sendi always the second (account.cpp has the reason).
+ * Longer ones share all rails by bandwidth. Without it all messages are eager, and the rails alike.
  */
-int fsbml_account_set_r2(fsbml_account_t *a, size_t rail, uint32_t bandwidth,
-                         size_t eager_limit) FSBML_NOEXCEPT;
+int fsbml_account_set_r2(fsbml_account_t *a, size_t rail, const fsbml_r2_rail_t *r) FSBML_NOEXCEPT;
 /** Bytes of a full fragment: what has as many is of a long message, also below the eager limit. */
 int fsbml_account_set_fragment(fsbml_account_t *a, size_t rail, size_t bytes) FSBML_NOEXCEPT;
 void fsbml_account_destroy(fsbml_account_t *a) FSBML_NOEXCEPT;

@@ -48,9 +48,9 @@ int fsbml_account_set_model(fsbml_account_t *a, size_t rail, const fsbml_loggp_t
     return nullptr == a || nullptr == p ? -EINVAL : a->impl.set_model(rail, *p);
 }
 
-int fsbml_account_set_r2(fsbml_account_t *a, size_t rail, uint32_t bandwidth, size_t eager_limit) noexcept
+int fsbml_account_set_r2(fsbml_account_t *a, size_t rail, const fsbml_r2_rail_t *r) noexcept
 {
-    return nullptr == a ? -EINVAL : a->impl.set_r2(rail, bandwidth, eager_limit);
+    return nullptr == a || nullptr == r ? -EINVAL : a->impl.set_r2(rail, *r);
 }
 
 int fsbml_account_set_fragment(fsbml_account_t *a, size_t rail, size_t bytes) noexcept
