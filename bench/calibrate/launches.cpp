@@ -104,7 +104,7 @@ std::vector<Run> calibrate(const Calibrations &job)
     for (int round = 1; round <= job.rounds; ++round) {
         progress.round(round, "calibration");
         if (job.quiet) {
-            wait_for_quiet([&](const std::string &text) {
+            (void) wait_for_quiet([&](const std::string &text) {
                 progress.clear();
                 fmt::print(stderr, "fsbml: {}\n", text);
             });

@@ -58,6 +58,8 @@ int parse(int argc, char **argv, Request &request)
         ->allow_extra_args(false); // else it takes the -- before the program for its own
     app.add_option("--folder", request.job.folder, "for what launches print");
     app.add_flag("--quiet", request.job.quiet, "wait for a quiet machine before each round");
+    app.add_flag("--verify-once", request.job.verify_once,
+                 "have the program check its data in the first round only (it must know --no-verify)");
     app.add_option("--bars", request.bars, "judge by the bars of this experiment");
     app.add_option("--json", request.json, "write everything to this file");
     app.add_option("--plots", request.plots, "draw plots into this folder");

@@ -47,24 +47,25 @@ int busy_percent(const Ticks &before, const Ticks &after)
     return static_cast<int>(100 * (after.busy - before.busy) / (after.all - before.all + 1));
 }
 
-void wait_for_quiet(const std::function<void(const std::string &)> &say)
+bool wait_for_quiet(const std::function<void(const std::string &)> &say, int seconds)
 {
     int percent = 0;
-    for (int turn = 0; turn < 20 && interrupted() == 0; ++turn) {
+    for (int turn = 0; turn < 2 * seconds && interrupted() == 0; ++turn) {
         const Ticks before = ticks_now();
         std::this_thread::sleep_for(std::chrono::milliseconds(500));
         percent = busy_percent(before, ticks_now());
         if (percent < quiet_percent) {
-            return;
+            return true;
         }
         if (turn == 0) {
-            say(fmt::format("other programs use {} % of the processors; waiting up to 10 s for them",
-                            percent));
+            say(fmt::format("other programs use {} % of the processors; waiting up to {} s for them", percent,
+                            seconds));
         }
     }
     say(fmt::format(
         "other programs still use {} % of the processors: the figures of this round will be too high",
         percent));
+    return false;
 }
 
 } // namespace fsbml::bench

@@ -29,11 +29,12 @@ std::string file_of(const Job &job, const Arm &arm, const char *ending)
 }
 
 std::vector<std::string> command_of(const Job &job, const std::vector<std::string> &program, const Arm &arm,
-                                    bool probes)
+                                    int round)
 {
     std::vector<std::string> command = {job.launcher, std::to_string(job.ranks)};
     command.insert(command.end(), arm.options.begin(), arm.options.end());
     if (is_fsbml(arm)) {
+        const bool probes = job.probes && round == 1;
         command.insert(command.end(), {"--mca", "bml_fsbml_verbose", probes ? "40" : "20"});
     }
     if (!job.probe.empty()) {
@@ -42,6 +43,9 @@ std::vector<std::string> command_of(const Job &job, const std::vector<std::strin
         return command;
     }
     command.insert(command.end(), {program[0], "--json", "--arm", arm.name});
+    if (job.verify_once && round > 1) {
+        command.emplace_back("--no-verify");
+    }
     command.insert(command.end(), program.begin() + 1, program.end());
     return command;
 }
@@ -93,10 +97,10 @@ void read_results(const Job &job, const Launch &launch, const Arm &arm, Results 
     }
 }
 
-void launch_arm(const Job &job, const std::vector<std::string> &program, const Arm &arm, bool probes,
+void launch_arm(const Job &job, const std::vector<std::string> &program, const Arm &arm, int round,
                 Progress &progress, Results &results)
 {
-    const Launch launch{command_of(job, program, arm, probes), file_of(job, arm, ".lines"),
+    const Launch launch{command_of(job, program, arm, round), file_of(job, arm, ".lines"),
                         file_of(job, arm, ".log"), job.limit_seconds};
     const Outcome outcome = run(launch, [&] { progress.tick(); });
     progress.clear();
@@ -147,23 +151,28 @@ void run_rounds(const Job &job, Report &report, const std::function<void()> &aft
 {
     Progress progress(job.rounds, static_cast<int>(report.arms.size()));
     std::vector<Arm> order = report.arms;
+    int wait_seconds = 10;
     for (int round = 1; round <= job.rounds; ++round) {
         progress.round(round, names(order));
         if (job.quiet) {
-            wait_for_quiet([&](const std::string &text) {
-                progress.clear();
-                fmt::print(stderr, "fsbml: {}\n", text);
-            });
+            const bool quiet = wait_for_quiet(
+                [&](const std::string &text) {
+                    progress.clear();
+                    fmt::print(stderr, "fsbml: {}\n", text);
+                },
+                wait_seconds);
+            // A machine that is busy for long stays so.
+            wait_seconds = quiet ? 10 : 1;
         }
         for (const Arm &arm : order) {
             progress.arm(arm.name);
-            launch_arm(job, job.program, arm, job.probes && round == 1, progress, report.results);
+            launch_arm(job, job.program, arm, round, progress, report.results);
             if (round == 1 && arm.role == Role::fsbml) {
                 std::ifstream log(file_of(job, arm, ".log"));
                 report.rails = read_rail_table(log);
             }
             if (!job.below.empty()) {
-                launch_arm(job, job.below, arm, false, progress, report.below);
+                launch_arm(job, job.below, arm, round, progress, report.below);
             }
             progress.done();
         }

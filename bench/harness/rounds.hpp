@@ -20,9 +20,10 @@ struct Job {
     std::string probe; // library that times a program which is no benchmark of ours; empty for those
     double limit_seconds = 600;
     int rounds = 5;
-    bool quiet = false;  // wait for a quiet machine before each round
-    bool probes = false; // have FSBML list its probes in the first round
-    std::string folder;  // for what the launches print
+    bool quiet = false;       // wait for a quiet machine before each round
+    bool verify_once = false; // programs check their data in the first round only
+    bool probes = false;      // have FSBML list its probes in the first round
+    std::string folder;       // for what the launches print
 };
 
 // Fills the report's results and rails. Calls `after_first` when each arm has had its first turn. Throws
