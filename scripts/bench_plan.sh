@@ -10,11 +10,13 @@ bench_run() {
     local custom=() reference="" openmpi="" wanted_rounds=0 full="" wanted_arms="" wanted_nodes=0 wanted_ranks=0 more=()
     # These are the plan (bench/cluster/measure).
     local where=cluster nodes per_node rates ranks rails="" arms rounds limit=600 prefix components="" programs command=() below=() probe=""
-    local hostfile="" bars="" json="" plots="" table="" holdout=0 words=() out
+    local hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always out
     # The other program is `calibrate`'s.
     local tool=harness.program elsewhere="--one-host and --hostfile" program arguments isolation=()
     bench_parse "$@"
     experiment_set "$name" "$full"
+    [ "$command_name" != demo ] || demo_set
+    bench_place
     bench_settle
     if [ "${more[*]}" = --help ] && [ "$name" != app ]; then
         bench_program_help
@@ -71,6 +73,22 @@ bench_parse() {
         esac
         shift
     done
+}
+
+# bench_place: sets `isolation`, the options of unshare that the cluster takes. Where the kernel allows none, the experiment that
+# can run without a cluster runs on one host.
+bench_place() {
+    local options
+    [ "$where" = cluster ] && [ -z "$hostfile" ] || return 0
+    if options=$(cluster_isolation); then
+        read -r -a isolation <<<"$options"
+        return 0
+    fi
+    if [ "$name${custom[*]}$wanted_arms$wanted_nodes$wanted_ranks" != onetoone00 ]; then
+        die "$command_name: $(no_cluster_here).${elsewhere:+ Without a cluster there are $elsewhere.}"
+    fi
+    where=host
+    say "$(no_cluster_here): so two networks between two nodes, which is what FSBML is for, cannot be shown here."
 }
 
 # bench_settle: checks what goes together, and completes the plan but for what must be built.
@@ -155,28 +173,22 @@ component_needed() {
 bench_build() {
     local targets=("$tool")
     PATH=$PATH:/usr/sbin:/sbin
-    if [ "$where" = cluster ] && ! bench_isolation; then
-        [ "$name${custom[*]}" = onetoone ] ||
-            die "$command_name: this kernel lets it make no namespaces, so it cannot make a cluster; there are $elsewhere."
-        where=host bars=""
-        say "this kernel lets $command_name make no namespaces, so it cannot make a cluster."
-    fi
-    [ "$where" != host ] || say "measuring on one host: shared memory and TCP over loopback are the two unlike rails."
-    [ "$where" != cluster ] || need_packages "the virtual cluster" iproute2 ethtool
+    [ "$where" != host ] || say "measuring two processes on this host, over two unlike rails: shared memory, and TCP over loopback."
+    bench_packages
+    if [ "$name" = app ]; then targets+=(libfsbml_probe.so); else targets+=("$program"); fi
+    [ "$name" != p2p ] || targets+=(btlbench)
     if [ -n "$reference" ]; then
         component_needed --reference
         prefix=$(reference_prefix)
     else
         [ -z "$openmpi" ] || export FSBML_OPENMPI=$openmpi
-        component_needed
+        bench_build_stock
         prefix=$(openmpi_prefix)
         components=$(component_dir "$prefix")
     fi
     if [[ ,$arms, == *,ucx[,:]* ]] && ! "$(openmpi_tool "$prefix" ompi_info)" --parsable 2>/dev/null | grep -q '^mca:pml:ucx:'; then
         die "$command_name: the Open MPI in $prefix has no UCX, so there is no arm ucx."
     fi
-    if [ "$name" = app ]; then targets+=(libfsbml_probe.so); else targets+=("$program"); fi
-    [ "$name" != p2p ] || targets+=(btlbench)
     programs=$(programs_build "$prefix" "${targets[@]}")
     if [ "$where" = cluster ] && any_emulated "${rates[@]}"; then emulator_build; fi
     if [ "$name" = app ]; then
@@ -189,6 +201,37 @@ bench_build() {
     fi
 }
 
+# bench_packages: all that the build needs, in one go, so that a user who may not install hears of all of it at once.
+bench_packages() {
+    local packages=("${FSBML_PROGRAMS_PACKAGES[@]}")
+    [ -n "$reference$openmpi" ] || openmpi_prefix >/dev/null || packages+=(openmpi-bin libopenmpi-dev)
+    have autoconf automake libtoolize || packages+=(autoconf automake libtool)
+    [ "$where" != cluster ] || packages+=(iproute2 ethtool)
+    need_packages "$command_name" "${packages[@]}"
+}
+
+# bench_build_stock: the component, and beside it the programs: autoreconf and configure keep one processor busy only.
+bench_build_stock() {
+    local beside="" said=$FSBML_BUILD/log/programs.said early
+    if early=$(openmpi_prefix); then
+        mkdir -p "$FSBML_BUILD/log"
+        # What this says is shown later, so that the lines of two compilations do not mix.
+        programs_build "$early" "${targets[@]}" >/dev/null 2>"$said" &
+        beside=$!
+    fi
+    if ! (component_needed); then
+        # Nothing goes on behind the error.
+        [ -z "$beside" ] || wait "$beside" || :
+        exit 1
+    fi
+    [ -n "$beside" ] || return 0
+    if ! wait "$beside"; then
+        cat -- "$said" >&2
+        exit 1
+    fi
+    cat -- "$said" >&2
+}
+
 # bench_program_help: what the benchmark's program takes, in its own words.
 bench_program_help() {
     local dir
@@ -198,26 +241,13 @@ bench_program_help() {
     OMPI_MCA_btl=self OMPI_MCA_pml=ob1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$dir/$program" --help
 }
 
-# bench_isolation: sets `isolation` to the options of unshare that a cluster's namespaces take here; 1 if none do.
-bench_isolation() {
-    for isolation in "--net" "--user --map-root-user --net"; do
-        read -r -a isolation <<<"${isolation[0]}"
-        # The mounts are tried too: a container may allow namespaces and forbid them.
-        if unshare "${isolation[@]}" --pid --fork --kill-child=KILL --mount /bin/sh -c \
-            'mount -t proc proc /proc && mount -t tmpfs tmpfs /run' 2>/dev/null; then
-            return 0
-        fi
-    done
-    return 1
-}
-
 # bench_measure: runs the plan.
 bench_measure() {
     local status=0
     mkdir -p "$FSBML_BUILD/demo"
     out=$(mktemp -d "$FSBML_BUILD/demo/$name.XXXXXX")
     declare -p where name nodes rates ranks rails arms rounds limit prefix components programs command below probe hostfile bars json \
-        plots table holdout words out >"$out/plan"
+        plots table holdout words verify out >"$out/plan"
     if [ "$where" = cluster ]; then
         contained "$out/process" "${isolation[@]}" -- "$BASH" "$FSBML_TOP/bench/cluster/measure" "$out/plan" || status=$?
     else

@@ -126,13 +126,14 @@ cmd_calibrate() {
     # shellcheck disable=SC2034
     local command_name=calibrate name=calibrate tool=calibrate.program program=calibrate_job elsewhere="--hostfile and --host"
     # shellcheck disable=SC2034
-    local custom=() reference="" openmpi="" hosts="" arguments=() isolation=()
+    local custom=() reference="" openmpi="" hosts="" arguments=() isolation=() wanted_arms="" wanted_nodes=0 wanted_ranks=0
     # shellcheck disable=SC2034
     local where=cluster nodes=2 rates=(200mbit 20mbit) ranks rails="" arms="" rounds=1 limit=600 prefix components="" programs command=() below=()
     # shellcheck disable=SC2034
-    local probe="" hostfile="" bars="" json="" plots="" table="" holdout=0 words=() out listed="" status=0
+    local probe="" hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always out listed="" status=0
     calibrate_parse "$@"
     calibrate_settle
+    bench_place
     if [ -n "$hosts" ]; then
         # As a file, which is what launch takes.
         listed=$(mktemp)

@@ -131,9 +131,9 @@ cluster_up() {
     [ ${#rates[@]} -gt 0 ] || rates=(200mbit 20mbit)
     [ ${#rates[@]} -le "$FSBML_MAX_RAILS" ] || die "--rail: at most $FSBML_MAX_RAILS rails, not ${#rates[@]}."
     is_root || die "cluster up needs root, for network namespaces that outlive the command; './fsbml demo' works without."
+    [ "$(cluster_isolation)" = --net ] || die "cluster up: $(no_cluster_here). Run it on a machine or in a virtual machine of your own, or in a container with --privileged."
     for rate in "${rates[@]}"; do check_rail_nodes "$rate" "$nodes"; done
     need_packages "the virtual cluster" iproute2 ethtool
-    namespaces_possible || die "the kernel does not let this process make network namespaces (a container without privileges?)."
     if any_emulated "${rates[@]}"; then emulator_build; fi
     state=$(cluster_state "$name")
     if [ -n "$replace" ]; then

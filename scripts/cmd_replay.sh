@@ -115,16 +115,19 @@ replay_set() {
 cmd_replay() {
     # Those of bench_build and bench_measure (bench_run), and the plan (bench/cluster/measure).
     # shellcheck disable=SC2034
-    local command_name=replay name=replay tool=replay.program program=replay_job elsewhere="no others"
+    local command_name=replay name=replay tool=replay.program program=replay_job elsewhere=""
     # shellcheck disable=SC2034
     local custom=() reference="" openmpi="" arguments=() isolation=()
     # shellcheck disable=SC2034
     local where=cluster nodes=2 rates=() ranks rails="" arms="" rounds=5 limit=600 prefix components="" programs command=() below=()
     # shellcheck disable=SC2034
-    local probe="" hostfile="" bars="" json="" plots="" table="" holdout=0 words=() out
+    local probe="" hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always out
+    # shellcheck disable=SC2034
+    local wanted_arms="" wanted_ranks=0
     local cases=() traces=() list="" wanted_nodes=0 seconds=1 document="" results sets=() line shown=() status=0
     replay_parse "$@"
     replay_settle
+    [ -n "$list" ] || bench_place
     local planner
     planner=$(programs_dir "$(openmpi_prefix)")/replay.program
     programs_build "$(openmpi_prefix)" replay.program >/dev/null

@@ -56,3 +56,24 @@ process_start() {
     read -r -a fields <<<"${stat##*) }"
     printf '%s\n' "${fields[19]}"
 }
+
+# cluster_isolation: prints the options of unshare that a virtual cluster's namespaces take here; 1 if this process may make none.
+cluster_isolation() {
+    local options words
+    for options in "--net" "--user --map-root-user --net"; do
+        read -r -a words <<<"$options"
+        # The mounts are tried too: a container may allow namespaces and forbid them.
+        if unshare "${words[@]}" --pid --fork --kill-child=KILL --mount /bin/sh -c \
+            'mount -t proc proc /proc && mount -t tmpfs tmpfs /run' 2>/dev/null; then
+            printf '%s\n' "$options"
+            return 0
+        fi
+    done
+    return 1
+}
+
+# no_cluster_here: why there is no virtual cluster, for messages.
+no_cluster_here() {
+    printf 'a virtual cluster needs network namespaces, and this kernel or container lets %s make none' \
+        "$(if is_root; then printf 'this process'; else printf 'user %s' "$(id -un 2>/dev/null || id -u)"; fi)"
+}

@@ -22,9 +22,6 @@ FSBML_QUEUE=400000
 mgmt_address() { printf '10.70.0.%d\n' $(($1 + 1)); }
 rail_address() { printf '10.71.%d.%d\n' "$1" $(($2 + 1)); }
 
-# namespaces_possible: true if this process may make network namespaces and mount them.
-namespaces_possible() { unshare --net --mount true 2>/dev/null; }
-
 # add_namespace STATE NAMESPACE: noted before it is made, so that no failure in between can leave it behind unknown.
 add_namespace() {
     if namespace_exists "$2"; then
