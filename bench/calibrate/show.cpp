@@ -168,9 +168,9 @@ std::string quality_table(const Findings &findings)
         if (rail.residual.runs.empty()) {
             continue;
         }
-        const std::string until = rail.tight == all ? "sure enough"
+        const std::string until = rail.tight == all ? "tight"
                                   : rail.tight == 0 ? "budget spent"
-                                                    : fmt::format("sure in {} of {}", rail.tight, all);
+                                                    : fmt::format("tight in {} of {}", rail.tight, all);
         rows.push_back({rail.name, rail.key, percent(rail.residual.median),
                         fmt::format("{:.0f}", rail.probes.median), until, bytes_text(rail.sent_bytes.median),
                         fmt::format("{:.1f} ms", rail.time_ns.median / 1e6), ratio_text(rail.duplex),
