@@ -13,7 +13,8 @@ usage: ./fsbml demo [options]
 
 Makes a virtual cluster of two nodes joined by two unlike rails, measures each rail alone, Open MPI's own r2 on all rails and
 FSBML on all rails, in turns, and prints the times, the rails as FSBML measured them, and the outcome in a sentence.
-Builds the component first if need be. Takes two to three minutes; a first table is there after the first round.
+Builds the component first if need be, which takes most of a minute on two cores. A round takes about 20 s; a first table is there
+after the first one, and the whole takes up to three minutes.
 
   --experiment NAME   onetoone      N messages out, N back, 200 and 20 Mbit/s (the default; thesis, 5.8.1)
                       equal         the same on 100 and 100 Mbit/s
