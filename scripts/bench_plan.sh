@@ -205,7 +205,7 @@ bench_build() {
 bench_packages() {
     local packages=("${FSBML_PROGRAMS_PACKAGES[@]}")
     [ -n "$reference$openmpi" ] || openmpi_prefix >/dev/null || packages+=(openmpi-bin libopenmpi-dev)
-    have autoconf automake libtoolize || packages+=(autoconf automake libtool)
+    is_installed || have autoconf automake libtoolize || packages+=(autoconf automake libtool)
     [ "$where" != cluster ] || packages+=(iproute2 ethtool)
     need_packages "$command_name" "${packages[@]}"
 }
