@@ -4,24 +4,43 @@
 # shellcheck shell=bash
 #
 # A section reports by lines on its stdout that begin with 'ok' and 'not ok' (TAP). A section that ends with an error, or
-# that reports nothing at all, counts as a failure even if no line says so.
+# that reports nothing at all, counts as a failure even if no line says so. Of the lines of comments, two kinds count:
+#
+#     ok - NAME # SKIP REASON           left out: neither passed nor failed, and named in the summary
+#     # repeated: NAME: REASON          a test ran again (tests/repeat.sh); too many of them fail the run
 
-tally_passed=0
-tally_failed=0
-tally_lines=()
-tally_failures=""
+TALLY_MOST_REPEATED=2 # per cent of the tests
 
 tally_begin() {
     tally_passed=0
     tally_failed=0
+    tally_left_out=0
+    tally_repeated=0
     tally_lines=()
+    tally_logs=()
     tally_failures=""
+    declare -gA tally_started=()
     mkdir -p "$FSBML_BUILD/log"
 }
 
-# tally_count LOG: prints how many tests passed and failed.
+# tally_count LOG: prints how many tests passed and failed, how many were left out, and how many repetitions there were.
 tally_count() {
-    awk '/^ok( |$)/ { passed++ } /^not ok( |$)/ { failed++ } END { printf "%d %d\n", passed, failed }' "$1"
+    awk '/^ok.* # SKIP/ { skipped++; next } /^ok( |$)/ { passed++ } /^not ok( |$)/ { failed++ } /^# repeated: / { repeated++ }
+        END { printf "%d %d %d %d\n", passed, failed, skipped, repeated }' "$1"
+}
+
+# tally_stamp: copies TAP, and adds to each test's line the seconds since the line before, unless it tells its own.
+tally_stamp() {
+    local line before=${EPOCHREALTIME/[.,]/} now
+    while IFS= read -r line || [ -n "$line" ]; do
+        now=${EPOCHREALTIME/[.,]/}
+        if [[ $line =~ ^(not )?ok( |$) && $line != *' s)' && $line != *' # SKIP'* ]]; then
+            printf '%s (%d.%d s)\n' "$line" $(((now - before) / 1000000)) $(((now - before) / 100000 % 10))
+        else
+            printf '%s\n' "$line"
+        fi
+        before=$now
+    done
 }
 
 # tally_what_failed NAME LOG: each failed test once more, with the first of the comments behind it (TAP), or with the last of
@@ -42,39 +61,122 @@ tally_what_failed() {
         END { tell() }' "$2"
 }
 
-# tally_section NAME ABOUT COMMAND...
-tally_section() {
-    local name=$1 about=$2 log=$FSBML_BUILD/log/test-$1.log status=0 passed failed start=$SECONDS
-    shift 2
-    printf '== %s: %s\n' "$name" "$about"
+# tally_log NAME: where a section's report goes; its status and seconds are beside it once it has ended.
+tally_log() { printf '%s/log/test-%s.log\n' "$FSBML_BUILD" "$1"; }
+
+# tally_run NAME COMMAND...: runs a section to its end; its report goes to stdout and to its log.
+tally_run() {
+    local name=$1 log start=$SECONDS status
+    log=$(tally_log "$name")
+    shift
+    rm -f "$log.end"
     # A shell of its own, and not as part of a condition: there, set -e would have no effect within it.
     set +e
     (
         set -euo pipefail
         "$@"
-    ) | tee "$log"
+    ) | tally_stamp | tee "$log"
     status=${PIPESTATUS[0]}
     set -e
-    read -r passed failed < <(tally_count "$log")
+    printf '%d %d\n' "$status" $((SECONDS - start)) >"$log.end"
+}
+
+# tally_collect NAME: counts what a section has reported, and says how it ended.
+tally_collect() {
+    local name=$1 log status seconds passed failed skipped repeated words
+    log=$(tally_log "$name")
+    # Without the file, the section's shell itself was killed.
+    if [ -f "$log.end" ]; then read -r status seconds <"$log.end"; else status=137 seconds=0; fi
+    read -r passed failed skipped repeated < <(tally_count "$log")
     if [ "$failed" -eq 0 ] && [ "$status" -ne 0 ]; then
         printf 'not ok - section %s ended with status %d\n' "$name" "$status" | tee -a "$log"
         failed=1
-    elif [ $((passed + failed)) -eq 0 ]; then
+    elif [ $((passed + failed + skipped)) -eq 0 ]; then
         printf 'not ok - section %s reported no test\n' "$name" | tee -a "$log"
         failed=1
     fi
     [ "$failed" -eq 0 ] || tally_failures+=$(tally_what_failed "$name" "$log")$'\n'
     tally_passed=$((tally_passed + passed))
     tally_failed=$((tally_failed + failed))
-    tally_lines+=("$(printf '%-14s %4d passed, %d failed (%d s)' "$name" "$passed" "$failed" $((SECONDS - start)))")
+    tally_left_out=$((tally_left_out + skipped))
+    tally_repeated=$((tally_repeated + repeated))
+    tally_logs+=("$name" "$log")
+    words="$passed passed, $failed failed"
+    [ "$skipped" -eq 0 ] || words+=", $skipped left out"
+    tally_lines+=("$(printf '%-18s %5d s  %s' "$name" "$seconds" "$words")")
     printf '== %s\n\n' "${tally_lines[-1]}"
 }
 
-# tally_end: what failed, the overview and the summary; returns 1 if anything failed.
+# tally_section NAME ABOUT COMMAND...: a section by itself, whose report is seen as it comes.
+tally_section() {
+    local name=$1 about=$2
+    shift 2
+    printf '== %s: %s\n' "$name" "$about"
+    tally_run "$name" "$@"
+    tally_collect "$name"
+}
+
+# tally_start NAME ABOUT COMMAND...: begins a section beside others; its report is seen when tally_finish collects it.
+tally_start() {
+    local name=$1 about=$2
+    shift 2
+    printf '== %s begins: %s\n' "$name" "$about"
+    rm -f "$(tally_log "$name").end"
+    tally_run "$name" "$@" >/dev/null 2>"$(tally_log "$name").err" &
+    tally_started[$!]=$name
+}
+
+# tally_running: how many sections have begun and not been collected.
+tally_running() { printf '%d\n' "${#tally_started[@]}"; }
+
+# tally_finish: waits for the next of the sections that have begun to end, and collects it.
+tally_finish() {
+    local pid name=""
+    # Not `wait -n`, which does not tell of those that have ended before.
+    until [ -n "$name" ]; do
+        for pid in "${!tally_started[@]}"; do
+            if ! kill -0 "$pid" 2>/dev/null; then name=${tally_started[$pid]} && break; fi
+        done
+        [ -n "$name" ] || sleep 0.2
+    done
+    unset "tally_started[$pid]"
+    cat "$(tally_log "$name")"
+    # What a section says on stderr tells why it broke off.
+    if ! grep -qs '^0 ' "$(tally_log "$name").end"; then cat "$(tally_log "$name").err" >&2; fi
+    tally_collect "$name"
+}
+
+# tally_slowest: the twenty tests that took longest, of all sections.
+tally_slowest() {
+    local i
+    for ((i = 0; i < ${#tally_logs[@]}; i += 2)); do
+        sed -nE "s/^(not )?ok( [0-9]+)?( - | )(.*) \(([0-9.]+) s\)\$/\5 ${tally_logs[i]}: \4/p" "${tally_logs[i + 1]}"
+    done | sort -rn | awk 'NR <= 20 && $1 > 0 { printf "%7.1f s  %s\n", $1, substr($0, length($1) + 2) }'
+}
+
+# tally_end: what failed, what was left out and why, the slowest tests, the sections, repetitions and the summary; returns 1 if
+# anything failed.
 tally_end() {
+    local slowest i most total=$((tally_passed + tally_failed)) words
     [ -z "$tally_failures" ] || printf '%s\n' "$tally_failures"
+    slowest=$(tally_slowest)
+    [ -z "$slowest" ] || printf 'the slowest tests:\n%s\n\n' "$slowest"
+    for ((i = 0; i < ${#tally_logs[@]}; i += 2)); do
+        sed -nE "s/^ok( [0-9]+)?( - | )(.*) # SKIP (.*)/left out: ${tally_logs[i]}: \3: \4/p
+            s/^# repeated: /repeated: ${tally_logs[i]}: /p" "${tally_logs[i + 1]}"
+    done
     printf '%s\n' "${tally_lines[@]}"
-    printf '%d passed, %d failed\n' "$tally_passed" "$tally_failed"
+    # At least one: of few tests, one is more than that share.
+    most=$((total * TALLY_MOST_REPEATED / 100))
+    [ "$most" -gt 0 ] || most=1
+    if [ "$tally_repeated" -gt "$most" ]; then
+        printf 'not ok - more than %d %% of the tests were repeated\n' "$TALLY_MOST_REPEATED"
+        tally_failed=$((tally_failed + 1))
+    fi
+    printf 'repeated %d of %d\n' "$tally_repeated" "$total"
+    words="$tally_passed passed, $tally_failed failed"
+    [ "$tally_left_out" -eq 0 ] || words+=", $tally_left_out left out"
+    printf '%s\n' "$words"
     [ "$tally_failed" -eq 0 ]
 }
 
@@ -82,10 +184,15 @@ tally_end() {
 # that says nothing has failed as a whole.
 gtest_to_tap() {
     awk -v program="$1" '
+        # The seconds of "(12 ms)"; GoogleTest leaves them out where they are 0.
+        function took(    ms) {
+            ms = match($0, /\([0-9]+ ms\)/) ? substr($0, RSTART + 1) + 0 : 0
+            return sprintf(" (%.1f s)", ms / 1000)
+        }
         /^\[ RUN      \] / { running = $4 }
-        /^\[       OK \] / { print "ok - " program ": " $4; running = ""; n++ }
+        /^\[       OK \] / { print "ok - " program ": " $4 took(); running = ""; n++ }
         /^\[  FAILED  \] / && running == "" { next }
-        /^\[  FAILED  \] / { print "not ok - " program ": " running; running = ""; n++; next }
+        /^\[  FAILED  \] / { print "not ok - " program ": " running took(); running = ""; n++; next }
         /^\[/ { next }
         running != "" { print "# " $0 }
         END {
@@ -96,11 +203,13 @@ gtest_to_tap() {
 
 # make_check DIR COMMAND...: `make check` of the build in DIR, run by COMMAND; what the programs wrote becomes TAP.
 make_check() {
-    local dir=$1/build/tests status=0 line result program
+    local dir=$1/build/tests status=0 line result program results=$FSBML_BUILD/log/${1##*/}-check.results
     shift
     # No logs of an earlier run may be counted.
     if [ -d "$dir" ]; then find "$dir" -name '*_test.log' -delete; fi
-    ("$@") >"$FSBML_BUILD/log/make-check.results" || status=$?
+    ("$@") >"$results" || status=$?
+    # The time until here is the compiler's.
+    printf '# compiled and run\n'
     while read -r line; do
         result=${line%%: *}
         program=${line#*: }
@@ -111,6 +220,6 @@ make_check() {
         else
             printf 'not ok - %s\n' "$program"
         fi
-    done <"$FSBML_BUILD/log/make-check.results"
+    done <"$results"
     return "$status"
 }

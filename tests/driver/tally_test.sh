@@ -31,6 +31,37 @@ dying() {
     die "no way" 2>/dev/null
 }
 liar() { printf 'not ok 1 - this\n'; }
+partly() { printf 'ok 1 - this\nok 2 - those # SKIP there is no network\n'; }
+none() { printf 'ok - all of it # SKIP there is no network\n'; }
+# A hundred tests, so many of which ran again; `again` writes where the section's report goes.
+repeat_fd=1
+again_one() {
+    seq -f 'ok %g - this' 100
+    again this "it was disturbed"
+}
+again_three() {
+    seq -f 'ok %g - this' 100
+    again this "it was disturbed" 3 && again this "it was disturbed" 3 && again this "it was disturbed" 3
+}
+again_too_often() {
+    printf 'ok 1 - this\n'
+    again this "it was disturbed" && ! again this "it was disturbed"
+}
+slow() {
+    printf 'ok 1 - told (3.2 s)\nnot ok 2 - failed (12.0 s)\nok 3 - quick (0.0 s)\n'
+    sleep 0.3
+    printf 'ok 4 - measured\n'
+}
+# sibling FILE: ends well only if another section touches FILE meanwhile.
+sibling() {
+    local try
+    : >"$FSBML_BUILD/$1"
+    for ((try = 0; try < 50; try++)); do
+        [ ! -e "$FSBML_BUILD/$2" ] || break
+        sleep 0.1
+    done
+    [ "$try" -lt 50 ] && printf 'ok 1 - %s\n' "$1"
+}
 
 # summary SECTION...: the last line that these sections end in, and the status.
 summary() {
@@ -41,10 +72,30 @@ summary() {
     printf '%s: %d\n' "$(tail -n 1 "$FSBML_BUILD/end")" "$status"
 }
 
+# repeated SECTION: the line before that, and the status.
+repeated() {
+    local outcome
+    outcome=$(summary "$@")
+    printf '%s: %s\n' "$(tail -n 2 "$FSBML_BUILD/end" | head -n 1)" "${outcome##*: }"
+}
+
+# beside SECTION...: the last line of sections that run at the same time.
+beside() {
+    local section words status=0
+    tally_begin
+    for section in "$@"; do
+        read -ra words <<<"$section"
+        tally_start "${words[0]}" "a test" "${words[@]:1}" >/dev/null
+    done
+    while [ "$(tally_running)" -gt 0 ]; do tally_finish >/dev/null 2>&1; done
+    tally_end >"$FSBML_BUILD/end" || status=$?
+    printf '%s: %d\n' "$(tail -n 1 "$FSBML_BUILD/end")" "$status"
+}
+
 # told SECTION: what the end says of its failures, in a line.
 told() {
     summary "$@" >/dev/null 2>&1
-    grep -vE '^(#|$)|passed, ' "$FSBML_BUILD/end" | tr '\n' ';'
+    grep -vE '^(#|$)|passed, |^repeated [0-9]' "$FSBML_BUILD/end" | sed -E 's/ \([0-9.]+ s\)$//' | tr '\n' ';'
 }
 why() { printf 'ok 1 - this\n# noise\nok 2 - those\nnot ok 3 - that, too\n# the reason\n# and more\nok 4 - others\n# noise\n'; }
 before() { printf '# noise\nok - prog: A.a\n# x.cpp:1: Failure\nnot ok - prog: A.b\nok - prog: A.c\n'; }
@@ -63,17 +114,37 @@ ok "a section that dies has failed" equal "$(summary dying)" "1 passed, 1 failed
 ok "a section without a test has failed" equal "$(summary silent)" "0 passed, 1 failed: 1"
 ok "a failed line counts although the status is 0" equal "$(summary liar good)" "2 passed, 1 failed: 1"
 
+ok "what is left out is neither passed nor failed" equal "$(summary partly)" "1 passed, 0 failed, 1 left out: 0"
+ok "... but named, with the reason" grep -qx 'left out: partly: those: there is no network' "$FSBML_BUILD/end"
+ok "a section may be left out as a whole" equal "$(summary none good)" "2 passed, 0 failed, 1 left out: 0"
+
+ok "no test was repeated" equal "$(repeated good)" "repeated 0 of 2: 0"
+ok "one in a hundred was" equal "$(repeated again_one)" "repeated 1 of 100: 0"
+ok "... which is named" grep -qx 'repeated: again_one: this: it was disturbed' "$FSBML_BUILD/end"
+ok "three in a hundred fail the run" equal "$(repeated again_three)" "repeated 3 of 100: 1"
+ok "a test may be repeated once" equal "$(repeated again_too_often)" "repeated 1 of 1: 0"
+
+ok "sections run beside each other" equal "$(beside 'one sibling a b' 'two sibling b a' 'three good')" "4 passed, 0 failed: 0"
+ok "... of which one may fail" equal "$(beside 'one broken' 'two killed' 'three good')" "4 passed, 2 failed: 1"
+
+# slowest: the table of the slowest tests of `slow`, in a line, without spaces at the beginnings.
+slowest() {
+    summary slow good >/dev/null
+    sed -n '/^the slowest tests:/,/^$/s/^ *\([0-9]\)/\1/p' "$FSBML_BUILD/end" | tr '\n' ';'
+}
+ok "the slowest tests come first" equal "$(slowest | sed -E 's/[0-9]+\.[0-9] s  slow: measured/0.x s  slow: measured/')" "12.0 s  slow: failed;3.2 s  slow: told;0.x s  slow: measured;"
+
 ok "the end says what failed, and why" equal "$(told why good)" "failed: why: that, too;    # the reason;    # and more;"
 ok "with the reason before it, too" equal "$(told before)" "failed: before: prog: A.b;    # x.cpp:1: Failure;"
 ok "with a dozen lines of it at most" equal "$(told much | tr ';' '\n' | grep -c line)" 12
 ok "and of a section that broke off" equal "$(told broken)" "failed: broken: section broken ended with status 1;"
 ok "but nothing where nothing failed" equal "$(told good)" ""
 
-ok "GoogleTest: passed" equal "$(gtest '[ RUN      ] A.b' '[       OK ] A.b (0 ms)' '[  PASSED  ] 1 test.')" "ok - prog: A.b;"
+ok "GoogleTest: passed" equal "$(gtest '[ RUN      ] A.b' '[       OK ] A.b (0 ms)' '[  PASSED  ] 1 test.')" "ok - prog: A.b (0.0 s);"
 ok "GoogleTest: failed, named once more at the end" equal \
     "$(gtest '[ RUN      ] A.b' 'x.cpp:1: Failure' '[  FAILED  ] A.b (0 ms)' '[  FAILED  ] 1 test, listed below:' '[  FAILED  ] A.b')" \
-    "# x.cpp:1: Failure;not ok - prog: A.b;"
+    "# x.cpp:1: Failure;not ok - prog: A.b (0.0 s);"
 ok "GoogleTest: died in a test" equal "$(gtest '[ RUN      ] A.b' '[       OK ] A.b (0 ms)' '[ RUN      ] A.c' 'boom')" \
-    "ok - prog: A.b;# boom;not ok - prog: A.c (it died);"
+    "ok - prog: A.b (0.0 s);# boom;not ok - prog: A.c (it died);"
 ok "GoogleTest: nothing ran" equal "$(gtest 'error while loading shared libraries')" "not ok - prog: ran no test;"
 tap_end

@@ -10,11 +10,16 @@ for part in "$@"; do
     . "$FSBML_TOP/$part"
 done
 
+# shellcheck source=tests/repeat.sh
+. "$FSBML_TOP/tests/repeat.sh"
+
 tap_number=0
 tap_failures=0
 
 # ok DESCRIPTION COMMAND...: one line of TAP, on the stdout that the test began with; the command's status decides.
 exec 9>&1
+# shellcheck disable=SC2034 # of repeat.sh
+repeat_fd=9
 ok() {
     local description=$1 status=0
     shift
