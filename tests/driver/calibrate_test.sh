@@ -11,17 +11,19 @@ set -euo pipefail
 name="" scratch="" # set by:
 own_clusters c
 
-# calibrate ARGUMENTS...: its output in $scratch/out and $scratch/err. On a busy machine FSBML gives up, and says so: again, then.
-calibrate() {
-    local attempt
-    for attempt in {1..8}; do
-        if fsbml calibrate "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; then return 0; fi
-        grep -q 'the measurement was disturbed' "$scratch/err" || break
-        say "the machine is busy: calibration $attempt was disturbed"
+# undisturbed NAME COMMAND...: its output in $scratch/out and $scratch/err; once more where FSBML says that the measurement was
+# disturbed.
+undisturbed() {
+    local name=$1
+    shift
+    until "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; do
+        grep -q 'the measurement was disturbed' "$scratch/err" && again "$name" "the measurement was disturbed" && continue
+        tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
+        return 1
     done
-    tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
-    return 1
 }
+
+calibrate() { undisturbed "calibrate $*" fsbml calibrate "$@"; }
 
 # breaks PATTERN ARGUMENTS...: it fails, its last line is an error that matches, and nothing of it is left.
 breaks() {
@@ -93,10 +95,9 @@ job() {
 # The run-time of 4.1 loses about one help message in twenty that a process sends while MPI starts, and says so: then the job
 # has another chance.
 heard_job() {
-    local attempt
-    for attempt in 1 2 3 4; do
+    job "$@" || return 1
+    while grep -q 'ORTE_ERROR_LOG: .*show_help\.c' "$scratch/err" && again "job $*" "Open MPI's run-time lost a message"; do
         job "$@" || return 1
-        grep -q 'ORTE_ERROR_LOG: .*show_help\.c' "$scratch/err" || return 0
     done
 }
 
@@ -135,26 +136,16 @@ on_hosts() {
         job_environment "$(openmpi_version "$(openmpi_prefix)")" "$state" /dev/shm/job "" 2
         unset OMPI_MCA_btl_tcp_if_include
         job_run "$state" 2 -- "$FSBML_TOP/fsbml" calibrate "$@"
-    ) >"$scratch/out" 2>"$scratch/err"
+    )
 }
 
-# hosts_measured ARGUMENTS...: the same, again where the machine was busy.
-hosts_measured() {
-    local attempt
-    for attempt in {1..8}; do
-        if on_hosts "$@"; then return 0; fi
-        grep -q 'the measurement was disturbed' "$scratch/err" || break
-        say "the machine is busy: calibration $attempt on hosts was disturbed"
-    done
-    tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
-    return 1
-}
+hosts_measured() { undisturbed "on hosts: $*" on_hosts "$@"; }
 
 # fails_on_hosts PATTERN ARGUMENTS...
 fails_on_hosts() {
     local pattern=$1
     shift
-    if ! on_hosts "$@" && tail -n 1 "$scratch/err" | grep -qE "^fsbml: error: calibrate: .*$pattern"; then return 0; fi
+    if ! on_hosts "$@" >"$scratch/out" 2>"$scratch/err" && tail -n 1 "$scratch/err" | grep -qE "^fsbml: error: calibrate: .*$pattern"; then return 0; fi
     tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
     return 1
 }
