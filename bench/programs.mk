@@ -33,6 +33,8 @@ harness = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/harness/*.cpp)) comm
 
 # With the harness' parts, and the core itself: tables are written by the code that reads them.
 core = $(patsubst $(fsbml)/core/%.cpp,core.objects/%.o,$(wildcard $(fsbml)/core/*.cpp))
+# The scheduler's own benchmark also takes what it can tell its observers.
+vft_bench = micro/vft_bench.o $(core) $(patsubst %,core.objects/explain/%.o,account merge summary_api summary_wire)
 calibrate = $(filter-out calibrate/job.o,$(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/calibrate/*.cpp))) \
 	$(filter-out harness/main.o,$(harness)) $(core)
 
@@ -64,6 +66,11 @@ btlbench: mpi_link += -lopen-pal
 
 state_size: micro/state_size.c
 	$(CC) -std=gnu11 -O1 -Wall $(mpi_compile) $(inside) -I$(fsbml)/core $(CPPFLAGS) $(CFLAGS) -o $@ $<
+
+# As the component is compiled.
+core_flags = -O2 -fvisibility=hidden
+vft_bench: $(vft_bench)
+	$(CXX) $(LDFLAGS) -o $@ $^ -lbenchmark -pthread
 
 .SECONDEXPANSION:
 $(mpi_programs) btlbench: $$($$@)
@@ -130,13 +137,19 @@ trace/%.o: trace/%.cpp
 	$(CXX) -O1 $(CXXFLAGS_ALL) -Wshadow -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 core.objects/%.o: $(fsbml)/core/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O1 $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(CXX) $(core_flags) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+core.objects/explain/%.o: $(fsbml)/explain/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(core_flags) $(CXXFLAGS_ALL) -I$(fsbml)/core -I$(fsbml) -MMD -MP -c -o $@ $<
+micro/%.o: micro/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O2 $(CXXFLAGS_ALL) -I$(fsbml)/core -I$(fsbml) -MMD -MP -c -o $@ $<
 
-# The parts' own tests (GoogleTest), for CXXFLAGS and LDFLAGS with sanitizers.
+# The parts' own tests (GoogleTest), for CXXFLAGS and LDFLAGS with sanitizers, and CORE: an archive of the core with them.
 tests = $(patsubst $(TOP)/tests/bench/%.cpp,tests/%.o,$(wildcard $(TOP)/tests/bench/*.cpp))
-tested = $(sort $(filter-out calibrate/main.o,$(calibrate)) $(filter-out simulate/main.o,$(simulate)) $(filter-out replay/main.o,$(replay))) \
-	mpi/draws.o common/options.o
-bench_tests: $(tests) $(tested)
+tested = $(filter-out $(core),$(sort $(filter-out calibrate/main.o,$(calibrate)) $(filter-out simulate/main.o,$(simulate)) \
+	$(filter-out replay/main.o,$(replay)))) mpi/draws.o common/options.o
+bench_tests: $(tests) $(tested) $(CORE)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt -lgtest_main -lgtest -pthread
 # Two headers are called traffic.hpp.
 tests/simulate%.o: $(TOP)/tests/bench/simulate%.cpp
@@ -149,5 +162,5 @@ tests/%.o: $(TOP)/tests/bench/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/mpi -I$(bench)/calibrate -I$(fsbml) -MMD -MP -c -o $@ $<
 
--include $(wildcard */*.d)
+-include $(wildcard */*.d */*/*.d)
 .PHONY: all

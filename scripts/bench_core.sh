@@ -2,18 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
-
-# bench_core_build PROGRAM: as the component is compiled, the core's functions in another object than their callers.
-bench_core_build() {
-    local program=$1 core=$FSBML_TOP/ompi/mca/bml/fsbml/core
-    mkdir -p "$(dirname -- "$program")"
-    "${CXX:-g++}" -std=c++17 -O2 -Wall -Wextra -fvisibility=hidden -I "$core" -I "$core/.." -o "$program.new" \
-        "$FSBML_TOP/bench/micro/vft_bench.cpp" "$core"/*.cpp "$core"/../explain/{account,merge,summary_api,summary_wire}.cpp -lbenchmark -pthread && mv -f "$program.new" "$program"
-}
+# shellcheck source=scripts/simulator.sh
+. "$FSBML_TOP/scripts/simulator.sh"
 
 # bench_core_instructions PROGRAM: what a decision costs in instructions, which no other program disturbs.
 bench_core_instructions() {
-    local rails out=$FSBML_BUILD/bench-core/callgrind.out
+    local rails out=$FSBML_BUILD/simulator/callgrind.out
     need_packages "counting instructions" valgrind
     for rails in 1 2 4 8 16; do
         valgrind --tool=callgrind --callgrind-out-file="$out" "$1" --benchmark_filter="^choose_and_charge/$rails/0\$" \
@@ -34,7 +28,7 @@ bench_core_state() {
 }
 
 bench_core() {
-    local program=$FSBML_BUILD/bench-core/vft_bench json="" repetitions=5 instructions="" options=() log=$FSBML_BUILD/log/bench-core.log
+    local program json="" repetitions=5 instructions="" options=()
     while [ $# -gt 0 ]; do
         [[ $1 != --json && $1 != --filter && $1 != --repetitions ]] || value_of "$1" $#
         case "$1" in
@@ -54,10 +48,7 @@ bench_core() {
         if ! { [ -d "$(dirname -- "$json")" ] && : 2>/dev/null >>"$json"; }; then die "bench: cannot write '$json'."; fi
         options+=("--benchmark_out=$json" --benchmark_out_format=json)
     fi
-    if ! newer_than_all "$program" "$FSBML_TOP/bench/micro" "$FSBML_TOP/ompi/mca/bml/fsbml/core" "$FSBML_TOP/ompi/mca/bml/fsbml/explain"; then
-        need_packages "the core's benchmark" g++ libbenchmark-dev
-        logged "$log" "compiling the core's benchmark" bench_core_build "$program" || die "could not compile the core's benchmark; the log is $log"
-    fi
+    program_build vft_bench "the core's benchmark" libbenchmark-dev
     if [ -n "$instructions" ]; then
         bench_core_instructions "$program"
         return 0

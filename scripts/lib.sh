@@ -42,13 +42,32 @@ need_packages() {
     mkdir -p "$FSBML_BUILD/log"
     local log=$FSBML_BUILD/log/apt.log
     say "installing ${missing[*]} for $why (log: $log)"
-    if ! { DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}" >"$log" 2>&1 ||
-        { apt-get -q update >>"$log" 2>&1 &&
-            DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}" >>"$log" 2>&1; }; }; then
+    # Another command may be installing something at this moment.
+    local install=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install "${missing[@]}")
+    if ! { "${install[@]}" >"$log" 2>&1 || { apt-get -q update >>"$log" 2>&1 && "${install[@]}" >>"$log" 2>&1; }; }; then
         tail -n 5 "$log" >&2
         die "could not install ${missing[*]}; the log is $log"
     fi
 }
+
+# use_compiler_cache: from here on, what was compiled before in another build folder is taken from a cache (ccache), if the system
+# has one. Tests compile the same sources many times; nothing but time depends on it.
+use_compiler_cache() {
+    local links=/usr/lib/ccache
+    [ -d "$links" ] || links=/usr/lib64/ccache
+    # Each system has its own, as each has another ccache.
+    local dir=$FSBML_CACHE/ccache/${FSBML_SYSTEM:-here}
+    have ccache && [ -d "$links" ] && mkdir -p "$dir" 2>/dev/null && [ -w "$dir" ] || return 0
+    export PATH=$links:$PATH FSBML_COMPILER_CACHE=$dir CCACHE_DIR=$dir CCACHE_MAXSIZE=1G
+    # By what the compiler says of itself: packages may be renewed. Debug information may name another build folder.
+    export CCACHE_COMPILERCHECK='%compiler% -v' CCACHE_NOHASHDIR=1
+    export CCACHE_BASEDIR=$FSBML_BUILD
+}
+# Another build folder, or another user's, than that of the command that said so.
+if [ -n "${FSBML_COMPILER_CACHE:-}" ]; then
+    export CCACHE_BASEDIR=$FSBML_BUILD
+    [ -w "$FSBML_COMPILER_CACHE" ] || export CCACHE_DISABLE=1
+fi
 
 # newer_than_all PROGRAM PATH...: the program is there, and no C++ source under the paths is newer.
 newer_than_all() { [ -x "$1" ] && [ -z "$(find "${@:2}" -name '*.[ch]pp' -newer "$1" -print -quit)" ]; }

@@ -1,18 +1,26 @@
-# The programs around the simulator of a cluster (tests/sim/cluster). Sourced, never run.
+# The programs that need no MPI: those around the simulator of a cluster (tests/sim/cluster), and the core's benchmark. Sourced,
+# never run.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
 
-# simulator_run NAME ARGUMENTS...: compiles NAME.program if need be, all of them in one folder, and runs it.
-simulator_run() {
-    local program=$1 dir=$FSBML_BUILD/simulator log=$FSBML_BUILD/log/simulator.log
-    shift
-    need_packages "the simulator" g++ make nlohmann-json3-dev libcli11-dev libfmt-dev
+# program_build NAME WHAT [PACKAGE...]: compiles it if need be, all of them in one folder; sets `program`, its path.
+program_build() {
+    local name=$1 what=$2 dir=$FSBML_BUILD/simulator log=$FSBML_BUILD/log/simulator.log
+    shift 2
+    need_packages "$what" g++ make nlohmann-json3-dev libcli11-dev libfmt-dev "$@"
     mkdir -p "$dir" "$FSBML_BUILD/log"
-    # No program of it needs MPI: whatever asks its compiler gets no answer.
+    # Whatever asks MPI's compiler gets no answer.
     local make=(make -C "$dir" -f "$FSBML_TOP/bench/programs.mk" --no-print-directory "TOP=$FSBML_TOP" MPICC=true)
-    if ! "${make[@]}" --question "$program.program" >/dev/null 2>&1; then
-        logged "$log" "compiling the simulator" "${make[@]}" -j "$(nproc)" "$program.program" || die "could not compile the simulator; the log is $log"
+    if ! "${make[@]}" --question "$name" >/dev/null 2>&1; then
+        logged "$log" "compiling $what" "${make[@]}" -j "$(nproc)" "$name" || die "could not compile $what; the log is $log"
     fi
-    passing_signals "$dir/$program.program" "$@"
+    program=$dir/$name
+}
+
+# simulator_run NAME ARGUMENTS...: compiles NAME.program if need be, and runs it.
+simulator_run() {
+    local program
+    program_build "$1.program" "the simulator"
+    passing_signals "$program" "${@:2}"
 }

@@ -104,14 +104,14 @@ tally_collect() {
     words="$passed passed, $failed failed"
     [ "$skipped" -eq 0 ] || words+=", $skipped left out"
     tally_lines+=("$(printf '%-18s %5d s  %s' "$name" "$seconds" "$words")")
-    printf '== %s\n\n' "${tally_lines[-1]}"
+    printf '== %s (at %d:%02d)\n\n' "${tally_lines[-1]}" $((SECONDS / 60)) $((SECONDS % 60))
 }
 
 # tally_section NAME ABOUT COMMAND...: a section by itself, whose report is seen as it comes.
 tally_section() {
     local name=$1 about=$2
     shift 2
-    printf '== %s: %s\n' "$name" "$about"
+    printf '== %s (at %d:%02d): %s\n' "$name" $((SECONDS / 60)) $((SECONDS % 60)) "$about"
     tally_run "$name" "$@"
     tally_collect "$name"
 }
@@ -120,10 +120,19 @@ tally_section() {
 tally_start() {
     local name=$1 about=$2
     shift 2
-    printf '== %s begins: %s\n' "$name" "$about"
+    printf '== %s begins (at %d:%02d): %s\n' "$name" $((SECONDS / 60)) $((SECONDS % 60)) "$about"
     rm -f "$(tally_log "$name").end"
+    # A process group of its own, which a signal to this shell's group does not reach by itself: tally_abort ends it.
+    set -m
     tally_run "$name" "$@" >/dev/null 2>"$(tally_log "$name").err" &
+    set +m
     tally_started[$!]=$name
+}
+
+# tally_abort: ends sections that have begun and still run.
+tally_abort() {
+    local pid
+    for pid in "${!tally_started[@]}"; do kill -TERM -- "-$pid" 2>/dev/null || :; done
 }
 
 # tally_running: how many sections have begun and not been collected.
