@@ -16,7 +16,7 @@ TEST_QUICK=(units mpi-quick)
 TEST_INSIDE=(units mpi badinput)
 
 # Tests of the driver that need neither a virtual cluster nor a quiet machine.
-COMMANDS_TESTS=(build harness simulate tally trace whatif)
+COMMANDS_TESTS=(build harness sections simulate tally trace whatif)
 
 test_about() {
     case "$1" in
