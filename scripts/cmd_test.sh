@@ -135,7 +135,7 @@ cmd_test() {
     # Sections that run beside each other find it done.
     case " ${beside[*]} ${alone[*]} " in
         *" units "* | *" commands "* | *" clusters "* | *" mpi "* | *" mpi-quick "* | *" badinput "*)
-            "$FSBML_TOP/fsbml" build || die "test: the component could not be built." ;;
+            "$FSBML_TOP/fsbml" build || exit 1 ;;
     esac
     run_beside "${beside[@]}"
     for section in "${alone[@]}"; do tally_section "$section" "$(test_about "$section")" run_section "$section"; done

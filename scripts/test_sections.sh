@@ -16,7 +16,7 @@ TEST_QUICK=(units mpi-quick)
 TEST_INSIDE=(units mpi badinput)
 
 # Tests of the driver that need neither a virtual cluster nor a quiet machine.
-COMMANDS_TESTS=(build harness sections simulate tally trace whatif)
+COMMANDS_TESTS=(build harness sections simulate system tally trace whatif)
 
 test_about() {
     case "$1" in
@@ -167,7 +167,17 @@ test_bench() {
 
 # ---- the driver
 
-test_commands() { run_scripts -- "${COMMANDS_TESTS[@]/*/$FSBML_TOP/tests/driver/&_test.sh}"; }
+test_commands() {
+    local name scripts=()
+    for name in "${COMMANDS_TESTS[@]}"; do
+        if [[ $name == sections || $name == system ]] && ! { is_root && unshare --mount true 2>/dev/null; }; then
+            printf 'ok - %s_test.sh # SKIP it needs root and mounts of its own\n' "$name"
+        else
+            scripts+=("$FSBML_TOP/tests/driver/${name}_test.sh")
+        fi
+    done
+    run_scripts -- "${scripts[@]}"
+}
 
 test_clusters() {
     local script scripts=()
