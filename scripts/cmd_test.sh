@@ -10,7 +10,7 @@ done
 cmd_test_help() {
     local section
     cat <<HELP
-usage: ./fsbml test [--quick | --only SECTION...] [--system NAME]
+usage: ./fsbml test [--quick | --only SECTION [--only SECTION]...] [--system NAME]
 
 Runs all tests. The last line is 'N passed, M failed', with ', K left out' if something could not be tested here; each of these
 is named above it, with the reason. The exit status is 0 if nothing failed and at most $TALLY_MOST_REPEATED % of the tests had to be repeated.

@@ -7,8 +7,8 @@
 # A new section NAME is a word in one of the lists, a line in test_about and test_needs, and a function test_NAME that prints TAP.
 
 # The longest first, so that the last one to end is a short one.
-TEST_BESIDE=(patched-check units component sanitizers debian13-check sid-check commands bench threads link)
-TEST_ALONE=(mpi-quick mpi clusters badinput mpi-sanitizers debian13-mpi sid-mpi patched-mpi patched-r2)
+TEST_BESIDE=(patched-check units component sanitizers debian12-check debian13-check sid-check commands bench threads link)
+TEST_ALONE=(mpi-quick mpi clusters badinput mpi-sanitizers debian12-mpi debian13-mpi sid-mpi patched-mpi patched-r2)
 # Parts of others, which run only where they are asked for.
 TEST_BY_NAME=(component mpi-quick)
 TEST_QUICK=(units mpi-quick)
@@ -32,8 +32,8 @@ test_about() {
         mpi-quick) echo "the basic MPI programs on one virtual cluster, stock component" ;;
         badinput) echo "bad parameters and broken rails, stock component" ;;
         mpi-sanitizers) echo "MPI programs under ASan, UBSan, LeakSanitizer and memcheck, stock component for Open MPI 4.1" ;;
-        debian13-check | sid-check) echo "system ${1%-check}: make check but for the core, with its compiler, for its Open MPI" ;;
-        debian13-mpi | sid-mpi) echo "system ${1%-mpi}: what depends on its Open MPI: programs on virtual clusters, bad parameters" ;;
+        debian12-check | debian13-check | sid-check) echo "system ${1%-check}: make check but for the core, with its compiler, for its Open MPI" ;;
+        debian12-mpi | debian13-mpi | sid-mpi) echo "system ${1%-mpi}: what depends on its Open MPI: programs on virtual clusters, bad parameters" ;;
         patched-check) echo "patched Open MPI in system debian13: build, and make check but for the core, with the base patches' own tests" ;;
         patched-mpi) echo "patched Open MPI in system debian13: MPI programs on virtual clusters" ;;
         patched-r2) echo "r2 in the patched Open MPI: MPI programs as without patches" ;;
@@ -43,7 +43,7 @@ test_about() {
 # test_needs SECTION: 'cluster', 'system' (which has clusters of its own), or nothing.
 test_needs() {
     case "$1" in
-        debian13-* | sid-* | patched-*) echo system ;;
+        debian12-* | debian13-* | sid-* | patched-*) echo system ;;
         clusters | mpi | mpi-quick | badinput | mpi-sanitizers) echo cluster ;;
     esac
 }
@@ -52,7 +52,7 @@ test_needs() {
 test_system() {
     case "$1" in
         patched-*) echo debian13 ;;
-        debian13-* | sid-*) echo "${1%-*}" ;;
+        debian12-* | debian13-* | sid-*) echo "${1%-*}" ;;
     esac
 }
 
@@ -125,7 +125,7 @@ test_mpi-sanitizers() {
 
 test_sanitizers() { make_check "$FSBML_BUILD/sanitized" check_sanitized; }
 
-test_threads() { check_threads "$(openmpi_prefix)"; }
+test_threads() { check_threads "$(stock_openmpi "")"; }
 
 # compile_tests PROGRAM LIBRARIES FLAG... -- SOURCE...: a program of gtest's, by as many compilers at a time as there are processors.
 compile_tests() {
@@ -189,6 +189,8 @@ test_clusters() {
 
 # ---- other systems
 
+test_debian12-check() { inside debian12 component; }
+test_debian12-mpi() { inside debian12 mpi badinput; }
 test_debian13-check() { inside debian13 component; }
 test_debian13-mpi() { inside debian13 mpi badinput; }
 test_sid-check() { inside sid component; }
