@@ -6,7 +6,7 @@
 # Needs root, as what is left out for other reasons would be left out for that one. Prints TAP.
 set -euo pipefail
 # shellcheck source=tests/driver/tap.sh
-. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/test_sections.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/system.sh scripts/test_sections.sh
 is_root || die "sections_test.sh needs root."
 own_folder
 # The logs of the run that this test is part of are not touched.
@@ -23,7 +23,7 @@ without() {
     PATH=$scratch/without-$1:$PATH "${@:2}"
 }
 made_anew() { FSBML_CACHE=$scratch/cache "$@"; }
-in_debian13() { FSBML_SYSTEM=debian13 "$@"; }
+in_debian12() { FSBML_SYSTEM=debian12 "$@"; }
 
 each_section_is_complete() {
     local section
@@ -38,6 +38,9 @@ each_section_is_complete() {
 
 # last LINES: the end of the output, in one line.
 last() { tail -n "$1" "$scratch/out" | paste -sd';'; }
+
+# A system that this machine is not.
+for other in sid debian13; do system_is_here "$other" || break; done
 
 ok "an unknown option" refuses "test: unknown option '--fast'" test --fast
 ok "a section that is none" refuses "test: there is no section 'x'" test --only x
@@ -54,8 +57,8 @@ ok "... and counted so" equal "$(last 2)" "repeated 0 of 0;0 passed, 0 failed, 1
 ok "... with the reason" told '^left out: mpi-sanitizers: all of it: a virtual cluster needs network namespaces'
 ok "without tc, too" without tc tests --only mpi-sanitizers
 ok "... with that reason" told "^left out: mpi-sanitizers: all of it: this kernel has no 'tc qdisc"
-ok "a system that cannot be made is left out" without mmdebstrap made_anew tests --only sid-check
-ok "... and the run says why" told '^left out: sid-check: all of it: system sid could not be made from the archive'
-ok "in a system, another is left out" in_debian13 tests --only sid-check
-ok "... and the run says why" told '^left out: sid-check: all of it: it belongs to system sid'
+ok "a system that cannot be made is left out" without mmdebstrap made_anew tests --only "$other-check"
+ok "... and the run says why" told "^left out: $other-check: all of it: system $other could not be made from the archive"
+ok "in a system, another is left out" in_debian12 tests --only "$other-check"
+ok "... and the run says why" told "^left out: $other-check: all of it: it belongs to system $other"
 tap_end
