@@ -212,22 +212,24 @@ gtest_to_tap() {
 
 # make_check DIR COMMAND...: `make check` of the build in DIR, run by COMMAND; what the programs wrote becomes TAP.
 make_check() {
-    local dir=$1/build/tests status=0 line result program results=$FSBML_BUILD/log/${1##*/}-check.results
+    local dir=$1/build/tests status=0 line result program took results=$FSBML_BUILD/log/${1##*/}-check.results
     shift
     # No logs of an earlier run may be counted.
-    if [ -d "$dir" ]; then find "$dir" -name '*_test.log' -delete; fi
+    if [ -d "$dir" ]; then find "$dir" \( -name '*_test.log' -o -name '*_test.ms' \) -delete; fi
     ("$@") >"$results" || status=$?
     # The time until here is the compiler's.
     printf '# compiled and run\n'
     while read -r line; do
         result=${line%%: *}
         program=${line#*: }
+        took=""
+        [ ! -f "$dir/$program.ms" ] || took=$(awk '{ printf " (%.1f s)", $1 / 1000 }' "$dir/$program.ms")
         if [ -f "$dir/$program.log" ] && grep -q '^\[ RUN  ' "$dir/$program.log"; then
             gtest_to_tap "$program" <"$dir/$program.log"
         elif [ "$result" = PASS ]; then
-            printf 'ok - %s\n' "$program"
+            printf 'ok - %s%s\n' "$program" "$took"
         else
-            printf 'not ok - %s\n' "$program"
+            printf 'not ok - %s%s\n' "$program" "$took"
         fi
     done <"$results"
     return "$status"

@@ -147,4 +147,19 @@ ok "GoogleTest: failed, named once more at the end" equal \
 ok "GoogleTest: died in a test" equal "$(gtest '[ RUN      ] A.b' '[       OK ] A.b (0 ms)' '[ RUN      ] A.c' 'boom')" \
     "ok - prog: A.b (0.0 s);# boom;not ok - prog: A.c (it died);"
 ok "GoogleTest: nothing ran" equal "$(gtest 'error while loading shared libraries')" "not ok - prog: ran no test;"
+
+# made: stands for `make check` of a program of GoogleTest's and two that are none, of which the last fails.
+made() {
+    local tests=$FSBML_BUILD/made/build/tests
+    printf '%s\n' '[ RUN      ] A.b' '[       OK ] A.b (1500 ms)' >"$tests/unit/x_test.log"
+    echo 2340 >"$tests/shim/y_test.ms"
+    printf 'PASS: unit/x_test\nPASS: shim/y_test\nFAIL: shim/z_test\n'
+    return 1
+}
+checked() {
+    mkdir -p "$FSBML_BUILD/made/build/tests"/{unit,shim}
+    if make_check "$FSBML_BUILD/made" made; then printf 'passed\n'; fi
+}
+ok "make check: each program's tests, with their time" equal "$(checked | tr '\n' ';')" \
+    "# compiled and run;ok - unit/x_test: A.b (1.5 s);ok - shim/y_test (2.3 s);not ok - shim/z_test;"
 tap_end
