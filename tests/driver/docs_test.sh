@@ -123,7 +123,7 @@ messages_advise() {
 
 prefix=$(stock_openmpi "")
 "$FSBML_TOP/fsbml" build >/dev/null 2>&1 || :
-"$prefix/bin/mpicc" -O1 -I "$FSBML_TOP/tests/mpi" -o "$scratch/my_program" "$FSBML_TOP/tests/mpi/collectives.c"
+"$prefix/bin/mpicc" -O1 -I "$FSBML_TOP/tests/mpi" -o "$scratch/my_program" "$FSBML_TOP"/tests/mpi/{witness,check}.c
 printf 'fsbml-table 2\nrail tcp:10.71.0.0/24 rail0 L=20000 o_s=5000 o_r=5000 g=1000 G=42\n' >"$scratch/rails.txt"
 fsbml cluster up --name "$name" --nodes 2 >/dev/null 2>&1 || die "the cluster could not be started."
 

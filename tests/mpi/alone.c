@@ -8,9 +8,8 @@
 
 enum { BYTES = 100000, TAG = 41 };
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "alone", 1);
     uint8_t *out = check_alloc(BYTES), *in = check_alloc(BYTES);
     MPI_Status status;
     check_fill(out, BYTES, check_seed(check_rank, check_rank, TAG, 0));
@@ -20,5 +19,6 @@ int main(int argc, char **argv)
     CHECK_CONTENT(in, BYTES, check_seed(check_rank, check_rank, TAG, 0), "to itself");
     check_free(out, BYTES);
     check_free(in, BYTES);
-    return check_end();
 }
+
+CHECK_CASE(alone, .least = 1)

@@ -176,9 +176,8 @@ static void nothing(int partner)
     check_free(in, 16);
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "big", 2);
     MPI_Datatype type = big_type();
     MPI_Count size = -1;
     MPI_Type_size_x(type, &size);
@@ -192,5 +191,6 @@ int main(int argc, char **argv)
         receive_big(type);
     }
     MPI_Type_free(&type);
-    return check_end();
 }
+
+CHECK_CASE(big, .least = 2, .slow = 3)

@@ -7,7 +7,8 @@
  * @file
  * What the MPI test programs share: checks that name file, line, rank and what differed and then end the
  * whole job; buffers whose every byte is known and whose surroundings are guarded; the closing line of a
- * program.
+ * program. A file with CHECK_CASE() is a case of the program `suite`; the others that have a main() are
+ * programs of their own, as they need an MPI_Init or MPI_Finalize of their own.
  */
 #ifndef FSBML_TESTS_MPI_CHECK_H
 #define FSBML_TESTS_MPI_CHECK_H
@@ -30,30 +31,13 @@
 #define CHECK_EAGER_LIMIT 65536 /**< the tcp BTL's default: where the interesting sizes are */
 #define CHECK_COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
-static const char *check_name = "?";
-static atomic_uint_least64_t check_passed;
-static int check_rank = -1;
-static int check_size = 0;
+extern const char *check_name; /**< of the program, or of the case that runs */
+extern atomic_uint_least64_t check_passed;
+extern int check_rank, check_size;
 
 /** Ends the job with a message; never returns. */
-__attribute__((format(printf, 3, 4), noreturn, unused)) static void check_fail(const char *file, int line,
-                                                                               const char *format, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    fprintf(stderr, "%s:%d: %s: rank %d: check failed: %s\n", file, line, check_name, check_rank, text);
-    fflush(NULL);
-    int initialized = 0, finalized = 0;
-    MPI_Initialized(&initialized);
-    MPI_Finalized(&finalized);
-    if (initialized && !finalized) {
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    _Exit(1);
-}
+__attribute__((format(printf, 3, 4), noreturn)) void check_fail(const char *file, int line,
+                                                                const char *format, ...);
 
 /** Counts a condition that holds; prints the rest of the arguments as printf does and ends the job where it
  * does not. */
@@ -105,99 +89,31 @@ static inline uint64_t check_next(uint64_t *state, uint64_t limit)
 
 /** A buffer of `bytes` bytes between guards, poisoned. Free it with check_free(), which looks at the
  * guards. */
-__attribute__((unused)) static uint8_t *check_alloc(size_t bytes)
-{
-    uint8_t *base = malloc(bytes + 2 * CHECK_GUARD);
-    if (NULL == base) {
-        check_fail(__FILE__, __LINE__, "no memory for %zu bytes", bytes);
-    }
-    memset(base, CHECK_GUARD_BYTE, bytes + 2 * CHECK_GUARD);
-    memset(base + CHECK_GUARD, CHECK_POISON_BYTE, bytes);
-    return base + CHECK_GUARD;
-}
+uint8_t *check_alloc(size_t bytes);
 
 /** Checks that nobody wrote before or after the buffer. */
-__attribute__((unused)) static void check_guards(const char *file, int line, const uint8_t *buffer,
-                                                 size_t bytes)
-{
-    for (int i = 0; i < CHECK_GUARD; ++i) {
-        if (CHECK_GUARD_BYTE != buffer[i - CHECK_GUARD]) {
-            check_fail(file, line, "%d bytes before a buffer of %zu: written", CHECK_GUARD - i, bytes);
-        }
-        if (CHECK_GUARD_BYTE != buffer[bytes + (size_t) i]) {
-            check_fail(file, line, "%d bytes after the end of a buffer of %zu: written", i, bytes);
-        }
-    }
-    atomic_fetch_add(&check_passed, 1);
-}
+void check_guards(const char *file, int line, const uint8_t *buffer, size_t bytes);
 #define CHECK_GUARDS(buffer, bytes) check_guards(__FILE__, __LINE__, (buffer), (bytes))
 
-__attribute__((unused)) static void check_free_(const char *file, int line, uint8_t *buffer, size_t bytes)
-{
-    check_guards(file, line, buffer, bytes);
-    free(buffer - CHECK_GUARD);
-}
+void check_free_(const char *file, int line, uint8_t *buffer, size_t bytes);
 #define check_free(buffer, bytes) check_free_(__FILE__, __LINE__, (buffer), (bytes))
 
 /** Writes the content that belongs to the seed. */
-__attribute__((unused)) static void check_fill(uint8_t *buffer, size_t bytes, uint64_t seed)
-{
-    size_t i = 0;
-    for (; i + 8 <= bytes; i += 8) {
-        const uint64_t word = check_mix(seed + i / 8);
-        for (int k = 0; k < 8; ++k) {
-            buffer[i + (size_t) k] = (uint8_t) (word >> (8 * k));
-        }
-    }
-    for (; i < bytes; ++i) {
-        buffer[i] = check_byte(seed, i);
-    }
-}
+void check_fill(uint8_t *buffer, size_t bytes, uint64_t seed);
 
 /** Makes a receive buffer hold nothing that could pass for the message. */
-__attribute__((unused)) static void check_poison(uint8_t *buffer, size_t bytes)
-{
-    memset(buffer, CHECK_POISON_BYTE, bytes);
-}
+void check_poison(uint8_t *buffer, size_t bytes);
 
 /** Compares every byte with the seed's content; says where the first and last wrong bytes are and how
  * many. */
-__attribute__((unused)) static void check_content(const char *file, int line, const uint8_t *buffer,
-                                                  size_t bytes, uint64_t seed, const char *what)
-{
-    size_t wrong = 0, first = 0, last = 0;
-    for (size_t i = 0; i < bytes; i += 8) {
-        const uint64_t word = check_mix(seed + i / 8);
-        for (size_t k = 0; k < 8 && i + k < bytes; ++k) {
-            if (buffer[i + k] != (uint8_t) (word >> (8 * k))) {
-                first = 0 == wrong ? i + k : first;
-                last = i + k;
-                ++wrong;
-            }
-        }
-    }
-    if (wrong > 0) {
-        check_fail(file, line,
-                   "%s: %zu of %zu bytes are wrong, from %zu to %zu; byte %zu is 0x%02x, expected 0x%02x",
-                   what, wrong, bytes, first, last, first, buffer[first], check_byte(seed, first));
-    }
-    atomic_fetch_add(&check_passed, 1);
-}
+void check_content(const char *file, int line, const uint8_t *buffer, size_t bytes, uint64_t seed,
+                   const char *what);
 #define CHECK_CONTENT(buffer, bytes, seed, what) \
     check_content(__FILE__, __LINE__, (buffer), (bytes), (seed), (what))
 
 /** Checks a status against the message that must have come: source, tag, length in bytes. */
-__attribute__((unused)) static void check_status(const char *file, int line, MPI_Status *status, int source,
-                                                 int tag, size_t bytes, const char *what)
-{
-    int count = -1;
-    MPI_Get_count(status, MPI_BYTE, &count);
-    if (status->MPI_SOURCE != source || status->MPI_TAG != tag || count < 0 || (size_t) count != bytes) {
-        check_fail(file, line, "%s: got source %d tag %d length %d, expected source %d tag %d length %zu",
-                   what, status->MPI_SOURCE, status->MPI_TAG, count, source, tag, bytes);
-    }
-    atomic_fetch_add(&check_passed, 1);
-}
+void check_status(const char *file, int line, MPI_Status *status, int source, int tag, size_t bytes,
+                  const char *what);
 #define CHECK_STATUS(status, source, tag, bytes, what) \
     check_status(__FILE__, __LINE__, (status), (source), (tag), (bytes), (what))
 
@@ -221,28 +137,37 @@ static inline int check_partner(void)
     return check_size - 1 - check_rank;
 }
 
-/** MPI_Init and who we are. `least` is the least number of ranks that the program makes sense with. */
-__attribute__((unused)) static void check_begin(int *argc, char ***argv, const char *name, int least)
-{
-    check_name = name;
-    MPI_Init(argc, argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &check_size);
-    CHECK(check_size >= least, "needs at least %d ranks, has %d", least, check_size);
-}
+/** A case of `suite` (suite.c). It leaves nothing behind: no message, no communicator, no error handler. */
+struct check_case {
+    const char *name;
+    int least;    /**< number of ranks that it needs at least */
+    int slow;     /**< factor on the time limit, 0 for 1 */
+    bool threads; /**< needs MPI_THREAD_MULTIPLE */
+    void (*run)(void);
+    const struct check_case *next; /**< in the list of all cases */
+};
+
+extern struct check_case *check_cases;
+
+/** Adds the function run_case() of this file to the cases of `suite`. */
+#define CHECK_CASE(id, ...)                                                          \
+    __attribute__((constructor)) static void check_add_case(void)                    \
+    {                                                                                \
+        static struct check_case mine = {.name = #id, .run = run_case, __VA_ARGS__}; \
+        mine.next = check_cases;                                                     \
+        check_cases = &mine;                                                         \
+    }
+
+/** The n-th argument (from 1) of the case that runs, or NULL. */
+const char *check_argument(int n);
+
+/** The seed that all ranks share: the n-th argument of the case, else the time. Rank 0 prints it. */
+uint64_t check_job_seed(int n);
+
+/** MPI_Init, rank and size. `least` is the least number of ranks that the program makes sense with. */
+void check_begin(int *argc, char ***argv, const char *name, int least);
 
 /** Adds up what all ranks checked, says so on rank 0, MPI_Finalize. Returns main's return value. */
-__attribute__((unused)) static int check_end(void)
-{
-    uint64_t mine = atomic_load(&check_passed), all = 0;
-    MPI_Reduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    const bool speak = 0 == check_rank;
-    MPI_Finalize();
-    if (speak) {
-        printf("%s: %" PRIu64 " checks passed\n", check_name, all);
-        fflush(stdout);
-    }
-    return 0;
-}
+int check_end(void);
 
 #endif /* FSBML_TESTS_MPI_CHECK_H */

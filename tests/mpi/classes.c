@@ -4,33 +4,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * One rank streams to another. Says what the interfaces of its node sent meanwhile, and how long MPI_Init
- * took; what that should be, see classes.sh.
+ * One rank streams to another. Says what the interfaces of its node sent meanwhile; what that should be, see
+ * classes.sh.
  *
  * usage: classes FROM TO
  */
-#include "check.h"
+#include "interfaces.h"
 
-enum { TAG = 40, ACK = 41, WINDOW = 16, ROUNDS = 8, BYTES = 49152, RAILS = 3 };
-
-/* Bytes that this node has sent so far on each of its rails. The measurement of the rails is over when
- * MPI_Init returns. */
-static void sent(uint64_t bytes[RAILS])
-{
-    char line[512];
-    FILE *f = fopen("/proc/self/net/dev", "r");
-    memset(bytes, 0, RAILS * sizeof(*bytes));
-    CHECK(NULL != f, "there is no /proc/self/net/dev");
-    while (NULL != fgets(line, sizeof(line), f)) {
-        unsigned rail = 0;
-        uint64_t tx = 0;
-        if (2 == sscanf(line, " rail%u: %*u %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &rail, &tx)
-            && rail < RAILS) {
-            bytes[rail] = tx;
-        }
-    }
-    fclose(f);
-}
+enum { TAG = 40, ACK = 41, WINDOW = 16, ROUNDS = 8, BYTES = 49152 };
 
 static void stream(int from, int to)
 {
@@ -68,20 +49,11 @@ static void drain(int from, int to)
     check_free(in, BYTES);
 }
 
-static double now_ms(void)
+static void run_case(void)
 {
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double) ts.tv_sec * 1e3 + (double) ts.tv_nsec / 1e6;
-}
-
-int main(int argc, char **argv)
-{
-    const double start = now_ms();
-    check_begin(&argc, &argv, "classes", 2);
-    double took = now_ms() - start, longest = 0;
-    const int from = argc > 1 ? atoi(argv[1]) : -1, to = argc > 2 ? atoi(argv[2]) : -1;
-    CHECK(argc == 3 && from >= 0 && from < check_size && to >= 0 && to < check_size && from != to,
+    const int from = NULL != check_argument(1) ? atoi(check_argument(1)) : -1;
+    const int to = NULL != check_argument(2) ? atoi(check_argument(2)) : -1;
+    CHECK(from >= 0 && from < check_size && to >= 0 && to < check_size && from != to,
           "usage: classes FROM TO");
     /* All speak with all before the stream begins: so all need a table, and the stream finds proved paths. */
     for (int i = 0; i < 10; ++i) {
@@ -96,20 +68,17 @@ int main(int argc, char **argv)
         check_sleep(0.01);
     }
     if (check_rank == from) {
-        uint64_t before[RAILS], after[RAILS];
-        sent(before);
+        uint64_t before[INTERFACES_RAILS], after[INTERFACES_RAILS];
+        interfaces_sent(before);
         stream(from, to);
-        sent(after);
+        interfaces_sent(after);
         printf("classes: sent %d on rail0 %" PRIu64 ", on rail1 %" PRIu64 ", on rail2 %" PRIu64 "\n",
                ROUNDS * WINDOW * BYTES, after[0] - before[0], after[1] - before[1], after[2] - before[2]);
         fflush(stdout);
     } else if (check_rank == to) {
         drain(from, to);
     }
-    MPI_Reduce(&took, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (0 == check_rank) {
-        printf("classes: MPI_Init took %.0f ms\n", longest);
-    }
     MPI_Barrier(MPI_COMM_WORLD);
-    return check_end();
 }
+
+CHECK_CASE(classes, .least = 2)

@@ -284,9 +284,8 @@ static void barrier(bool nonblocking)
     }
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "collectives", 2);
     for (int s = 0; s < CHECK_COUNT(sizes); ++s) {
         n = sizes[s] / sizeof(word);
         root = s % check_size;
@@ -304,5 +303,6 @@ int main(int argc, char **argv)
         barrier(false);
         barrier(true);
     }
-    return check_end();
 }
+
+CHECK_CASE(collectives, .least = 2)

@@ -171,12 +171,12 @@ static void many_in_turn(void)
     }
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "comms", 2);
     duplicates();
     splits();
     intercommunicators();
     many_in_turn();
-    return check_end();
 }
+
+CHECK_CASE(comms, .least = 2)

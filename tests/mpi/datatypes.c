@@ -195,11 +195,10 @@ static void packed(const struct layout *layout, size_t count)
     check_free(in, in_bytes);
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
     /* 24 bytes an element: nothing, little, about the eager limit, far above it */
     static const size_t counts[] = {0, 1, 3, 170, 2727, 2728, 2730, 2731, 5461, 20001};
-    check_begin(&argc, &argv, "datatypes", 2);
     struct layout layout[LAYOUTS];
     make_layouts(layout);
     struct layout mixed = make_struct();
@@ -221,5 +220,6 @@ int main(int argc, char **argv)
         MPI_Type_free(&layout[k].type);
     }
     MPI_Type_free(&mixed.type);
-    return check_end();
 }
+
+CHECK_CASE(datatypes, .least = 2)

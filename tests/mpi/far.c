@@ -24,7 +24,7 @@ static void wait_a_moment(void)
 /* One message at a time, far enough apart that no rail is busy. Returns rail0's share of the bytes. */
 static double share_of_rail0(int target, int round)
 {
-    uint64_t before[2], after[2];
+    uint64_t before[INTERFACES_RAILS], after[INTERFACES_RAILS];
     uint8_t *out = check_alloc(BYTES);
     interfaces_sent(before);
     for (int i = 0; i < MESSAGES; ++i) {
@@ -53,9 +53,8 @@ static void take(int round)
     check_free(in, BYTES);
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "far", 3);
     double near = 0, farther = 1;
     /* All know each other first, so that nothing starts on the only rail that has answered. */
     for (int i = 0; i < 20; ++i) {
@@ -78,5 +77,6 @@ int main(int argc, char **argv)
         CHECK(near > 0.8, "rail0 carried %.2f of what went to rank 1, which is near on both rails", near);
         CHECK(farther < 0.2, "rail0 carried %.2f of what went to rank 2, which is farther on it", farther);
     }
-    return check_end();
 }
+
+CHECK_CASE(far, .least = 3)

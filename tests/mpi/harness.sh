@@ -1,4 +1,5 @@
-# What the MPI test scripts share: options, compiling, clusters, one job under a time limit, TAP lines, the summary.
+# What the MPI test scripts share: options, compiling, clusters, one job under a time limit, TAP lines, the summary. Many cases
+# in one job: suite.sh; two jobs at a time: lanes.sh.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
@@ -10,12 +11,19 @@ export FSBML_TOP
 . "$FSBML_TOP/scripts/lib.sh"
 # shellcheck source=scripts/openmpi.sh
 . "$FSBML_TOP/scripts/openmpi.sh"
+# shellcheck source=tests/repeat.sh
+. "$FSBML_TOP/tests/repeat.sh"
+# shellcheck source=tests/mpi/suite.sh
+. "$FSBML_TOP/tests/mpi/suite.sh"
+# shellcheck source=tests/mpi/lanes.sh
+. "$FSBML_TOP/tests/mpi/lanes.sh"
 
 harness_sources=$FSBML_TOP/tests/mpi
 harness_cluster=test$$  # of this run alone: another run's cluster is never touched
 harness_which=()        # which Open MPI, as options of `fsbml cluster run`
 harness_bml=fsbml
 harness_filter=""
+harness_set=""          # of the tests; see harness_in
 harness_passed=0
 harness_failed=0
 harness_shape=""        # of the cluster that is up
@@ -27,16 +35,20 @@ harness_stdout=""       # the last job's output, and how it ended
 harness_stderr=""
 harness_status=0
 harness_seconds=0
+harness_pid=0
+harness_started=0
 
 harness_usage() {
     cat <<HELP
-usage: $1 [--reference | --openmpi PREFIX] [--bml NAME] [--filter REGEX]
+usage: $1 [--reference | --openmpi PREFIX] [--bml NAME] [--set SET] [--filter REGEX]
 
 $2
 
   --reference        with the patched Open MPI of './fsbml build --reference'
   --openmpi PREFIX   with another Open MPI (default: the one in use, see './fsbml prefix')
   --bml NAME         the BML component that carries the traffic (fsbml; r2 tests the tests)
+  --set SET          'version': tests of what depends on Open MPI's version, to be run with each; 'once': all others
+                     (default: both)
   --filter REGEX     only the tests whose names match
 HELP
 }
@@ -52,11 +64,12 @@ harness_begin() {
                 exit 0
                 ;;
             --reference) reference=yes ;;
-            --openmpi | --bml | --filter)
+            --openmpi | --bml | --set | --filter)
                 [ $# -ge 2 ] || die "$1 needs a value."
                 case "$1" in
                     --openmpi) prefix=$2 ;;
                     --bml) harness_bml=$2 ;;
+                    --set) harness_set=$2 ;;
                     --filter) harness_filter=$2 ;;
                 esac
                 shift
@@ -65,6 +78,10 @@ harness_begin() {
         esac
         shift
     done
+    case "$harness_set" in
+        '' | version | once) ;;
+        *) die "--set: there is no set '$harness_set'; there are 'version' and 'once'." ;;
+    esac
     is_root || die "the MPI tests need root, for their virtual clusters."
     if [ "$reference" = yes ]; then
         [ -z "$prefix" ] || die "--reference and --openmpi exclude each other."
@@ -99,7 +116,7 @@ harness_begin() {
 }
 
 # harness_has NAME: is there such a program for this Open MPI? Sessions came with Open MPI 5; PRRTE in 5.0.7 damages its
-# heap when a job spawns or connects, and every tenth mpirun or so dies of it, whatever the BML. One program wants memory.
+# heap when a job spawns or connects, and every tenth mpirun or so dies of it, whatever the BML. One case wants memory.
 harness_has() {
     case "$1" in
         sessions) [ "$harness_major" -ge 5 ] ;;
@@ -108,22 +125,22 @@ harness_has() {
     esac
 }
 
+# harness_in SET: are the tests of that set wanted?
+harness_in() { [ -z "$harness_set" ] || [ "$harness_set" = "$1" ]; }
+
+# harness_compile MPICC
 harness_compile() {
-    local source name
-    for source in "$harness_sources"/*.c; do
-        name=$(basename -- "$source" .c)
-        harness_has "$name" || continue
-        # Up to date is what no source or header is newer than.
-        if [ -e "$harness_programs/$name" ] &&
-            [ -z "$(find "$source" "$harness_sources"/*.h -newer "$harness_programs/$name")" ]; then
-            continue
-        fi
-        "$1" -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -Wall -Wextra -Wshadow -Werror -o "$harness_programs/$name" \
-            "$source" -pthread || die "tests/mpi/$name.c does not compile."
-    done
+    local skip=""
+    harness_has sessions || skip=sessions
+    make -C "$harness_programs" -f "$harness_sources/programs.mk" -j "$(nproc)" TOP="$FSBML_TOP" MPICC="$1" SKIP="$skip" \
+        >"$harness_programs/log" 2>&1 || {
+        cat "$harness_programs/log" >&2
+        die "the programs in tests/mpi do not compile."
+    }
 }
 
 harness_cleanup() {
+    harness_lanes_end
     harness_cluster_down
     rm -rf -- "$harness_logs"
 }
@@ -161,49 +178,111 @@ harness_cluster_down() {
     harness_fsbml cluster down --name "$harness_cluster"
 }
 
+# harness_table FILE RATE...: parameters as `bml_fsbml_table` takes them, of rails with these rates, such as 200mbit. For jobs that
+# are not about measuring, so that a busy machine does not decide which rails they use.
+harness_table() {
+    local file=$1 rate rail=0
+    shift
+    printf 'fsbml-table 2\n' >"$file"
+    for rate in "$@"; do
+        rate=${rate%%,*}
+        rate=${rate/gbit/000mbit}
+        # Frames' headers take 5 % of a rail.
+        awk -v rail=$((rail++)) -v rate="${rate%mbit}" 'BEGIN {
+            printf "rail tcp:10.71.%d.0/24 rail%d L=20000 o_s=5000 o_r=5000 g=1000 G=%g\n", rail, rail, 8400 / rate }' >>"$file"
+    done
+}
+
 # harness_wanted NAME
 harness_wanted() { [ -z "$harness_filter" ] || [[ $1 =~ $harness_filter ]]; }
 
-# harness_job LIMIT RANKS ARGUMENTS...: runs mpirun with ARGUMENTS on the cluster; sets harness_status, _seconds and the
-# two output files. 124 or 137 is a job that did not end within LIMIT seconds.
-harness_job() {
-    local limit=$1 ranks=$2 start=${EPOCHREALTIME/[.,]/}
+# harness_start LIMIT RANKS ARGUMENTS...: starts mpirun with ARGUMENTS on the cluster; its process is harness_pid.
+harness_start() {
+    local limit=$1 ranks=$2
     shift 2
-    harness_status=0
+    harness_started=${EPOCHREALTIME/[.,]/}
+    : >"$harness_stderr"
     timeout -k 20 "$limit" "$FSBML_TOP/fsbml" cluster run --name "$harness_cluster" "${harness_which[@]}" -n "$ranks" -- "$@" \
-        >"$harness_stdout" 2>"$harness_stderr" </dev/null || harness_status=$?
+        >"$harness_stdout" 2>"$harness_stderr" </dev/null &
+    harness_pid=$!
+}
+
+# harness_wait: until that job has ended; sets harness_status, _seconds and the two output files. Status 124 or 137 is a job
+# that did not end within its limit.
+harness_wait() {
+    harness_status=0
+    wait "$harness_pid" || harness_status=$?
     # PRRTE writes the zero byte at the end of some of its lines.
     sed -i 's/\x00//g' "$harness_stdout" "$harness_stderr"
-    harness_seconds=$(awk -v us=$((${EPOCHREALTIME/[.,]/} - start)) 'BEGIN { printf "%.1f", us / 1e6 }')
+    harness_seconds=$(awk -v us=$((${EPOCHREALTIME/[.,]/} - harness_started)) 'BEGIN { printf "%.1f", us / 1e6 }')
+}
+
+harness_job() {
+    harness_start "$@"
+    harness_wait
+}
+
+# harness_measure NAME RANKS ARGUMENTS...: a job of the test NAME that measures its rails. On a busy machine FSBML gives the
+# measurement up, and says so: there is nothing to see then, and the job may run again.
+harness_measure() {
+    local name=$1
+    shift
+    while :; do
+        harness_job "$LIMIT" "$@"
+        grep -q 'the measurement was disturbed' "$harness_stderr" || break
+        again "$name" "the measurement was disturbed" 2 || break
+    done
+}
+
+# harness_job_until COMMAND LIMIT RANKS ARGUMENTS...: stops the job once the command is true; harness_status is then 'stopped'.
+harness_job_until() {
+    local seen="" condition=$1
+    shift
+    harness_start "$@"
+    while kill -0 "$harness_pid" 2>/dev/null; do
+        if "$condition"; then
+            seen=stopped
+            kill -TERM "$harness_pid"
+            break
+        fi
+        sleep 0.1
+    done
+    harness_wait
+    harness_status=${seen:-$harness_status}
 }
 
 # harness_result NAME [REASON]: the TAP line; with a reason it is a failure, and what the job said follows.
 harness_result() {
-    if [ -z "${2:-}" ]; then
-        harness_passed=$((harness_passed + 1))
-        printf 'ok %d - %s (%s s)\n' $((harness_passed + harness_failed)) "$1" "$harness_seconds"
+    if [ -n "${2:-}" ]; then
+        harness_not_ok "$1" "$2"
+        head -n 40 "$harness_stdout" | sed 's/^/#   stdout: /'
+        head -n 30 "$harness_stderr" | sed 's/^/#   stderr: /'
         return
     fi
-    harness_failed=$((harness_failed + 1))
-    printf 'not ok %d - %s (%s s)\n' $((harness_passed + harness_failed)) "$1" "$harness_seconds"
-    printf '# %s\n' "$2"
-    head -n 40 "$harness_stdout" | sed 's/^/#   stdout: /'
-    head -n 30 "$harness_stderr" | sed 's/^/#   stderr: /'
+    harness_passed=$((harness_passed + 1))
+    printf 'ok %d - %s (%s s)\n' $((harness_passed + harness_failed)) "$1" "$harness_seconds"
 }
 
-# harness_ended_late LIMIT: prints the reason if the last job had to be killed.
+# harness_not_ok NAME REASON: a failure that the last job's output does not explain.
+harness_not_ok() {
+    harness_failed=$((harness_failed + 1))
+    printf 'not ok %d - %s (%s s)\n# %s\n' $((harness_passed + harness_failed)) "$1" "$harness_seconds" "$2"
+}
+
+# harness_ended_late LIMIT: prints the reason if the last job had to be killed. (137 is also a job of which a rank was killed.)
 harness_ended_late() {
+    [ "${harness_seconds%.*}" -ge "$1" ] || return 0
     case "$harness_status" in
         124 | 137) printf 'hung: it did not end within %s s' "$1" ;;
     esac
 }
 
-# harness_failure PROGRAM LIMIT: prints why the last job did not do what every job must, or nothing: it ends in time and well,
-# and rank 0 says once that all checks passed.
+# harness_failure NAME LIMIT: prints why the last job did not do what every job must, or nothing: it ends in time and well,
+# and rank 0 says once that all checks of the program, or of the case with its arguments, passed.
 harness_failure() {
     local reason count
     reason=$(harness_ended_late "$2")
-    count=$(grep -cE "^$1: [1-9][0-9]* checks passed\$" "$harness_stdout") || :
+    count=$(grep -cE "^(case )?$1: [1-9][0-9]* checks passed" "$harness_stdout") || :
     if [ -n "$reason" ]; then
         printf '%s' "$reason"
     elif [ "$harness_status" -ne 0 ]; then
@@ -231,6 +310,10 @@ harness_noise() {
 harness_end() {
     local total=$((harness_passed + harness_failed))
     harness_cluster_down
+    if [ "$total" -eq 0 ] && [ -n "$harness_set" ] && [ -z "$harness_filter" ]; then
+        printf '1..0 # SKIP no test of this script is in the set "%s"\n' "$harness_set"
+        return
+    fi
     [ "$total" -gt 0 ] || die "no test matches '$harness_filter'."
     printf '1..%d\n%d passed, %d failed\n' "$total" "$harness_passed" "$harness_failed"
     [ "$harness_failed" -eq 0 ]

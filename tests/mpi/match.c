@@ -166,9 +166,8 @@ static void truncated(size_t bytes)
     check_free(in, bytes / 2);
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "match", 2);
     for (enum how how = PROBE; how < HOWS; ++how) {
         any(how);
     }
@@ -180,5 +179,6 @@ int main(int argc, char **argv)
         truncated(1000);
         truncated(60000);
     }
-    return check_end();
 }
+
+CHECK_CASE(match, .least = 2)

@@ -101,9 +101,8 @@ static void post_start(MPI_Win win, uint8_t *base, size_t bytes)
     check_free(out, bytes);
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "onesided", 2);
     MPI_Win created, allocated;
     uint8_t *mine = check_alloc(window_bytes()), *theirs = NULL;
     MPI_Win_create(mine, (MPI_Aint) window_bytes(), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &created);
@@ -118,5 +117,6 @@ int main(int argc, char **argv)
     MPI_Win_free(&allocated);
     MPI_Win_free(&created);
     check_free(mine, window_bytes());
-    return check_end();
 }
+
+CHECK_CASE(onesided, .least = 2)

@@ -228,9 +228,8 @@ static void spin_lock(MPI_Win win, int64_t *base)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "onesided_atomics", 2);
     MPI_Win win;
     int64_t *base = NULL;
     MPI_Win_allocate((MPI_Aint) WORDS * (MPI_Aint) sizeof(*base), sizeof(*base), MPI_INFO_NULL,
@@ -247,5 +246,6 @@ int main(int argc, char **argv)
     }
     spin_lock(win, base);
     MPI_Win_free(&win);
-    return check_end();
 }
+
+CHECK_CASE(onesided_atomics, .least = 2)

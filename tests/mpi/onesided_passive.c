@@ -169,9 +169,8 @@ static void absent_target(MPI_Win win, const uint8_t *base)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "onesided_passive", 2);
     CHECK(check_size <= 12, "the window has room for 12 ranks");
     uint8_t *mine = check_alloc(SLOT), *theirs = NULL;
     MPI_Win created, allocated;
@@ -188,5 +187,6 @@ int main(int argc, char **argv)
     MPI_Win_free(&allocated);
     MPI_Win_free(&created);
     check_free(mine, SLOT);
-    return check_end();
 }
+
+CHECK_CASE(onesided_passive, .least = 2)

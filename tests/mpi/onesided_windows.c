@@ -157,14 +157,14 @@ static void groups(size_t bytes)
     check_free(out, bytes);
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "onesided_windows", 2);
     dynamic(16);
     dynamic(3000000);
     shared();
     uneven_sizes();
     groups(8);
     groups(200000);
-    return check_end();
 }
+
+CHECK_CASE(onesided_windows, .least = 2)

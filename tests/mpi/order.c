@@ -185,16 +185,10 @@ static void small_after_large(MPI_Comm comm, int partner)
     }
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
     static MPI_Request request[MESSAGES];
-    check_begin(&argc, &argv, "order", 2);
-    job_seed = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t) time(NULL) % 1000000;
-    MPI_Bcast(&job_seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    if (0 == check_rank) {
-        printf("order: seed %" PRIu64 "\n", job_seed);
-        fflush(stdout);
-    }
+    job_seed = check_job_seed(1);
     const int partner = check_partner();
     if (partner != check_rank) {
         start_sending(MPI_COMM_WORLD, 1, partner);
@@ -218,5 +212,6 @@ int main(int argc, char **argv)
     if (0 == check_size % 2) {
         small_after_large(MPI_COMM_WORLD, partner);
     }
-    return check_end();
 }
+
+CHECK_CASE(order, .least = 2)

@@ -270,9 +270,8 @@ static void persistent(void)
     }
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "pt2pt", 2);
     for (int i = 0; i < CHECK_COUNT(all_sizes); ++i) {
         blocking(all_sizes[i]);
         both(all_sizes[i], false);
@@ -292,5 +291,6 @@ int main(int argc, char **argv)
     many(false);
     many(true);
     persistent();
-    return check_end();
 }
+
+CHECK_CASE(pt2pt, .least = 2)

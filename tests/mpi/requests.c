@@ -326,9 +326,8 @@ static void freed(void)
     check_free(in, sizes[SIZES - 1]);
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "requests", 2);
     if (check_partner() != check_rank) {
         for (int i = 0; i < SIZES; i += 3) {
             cancel(sizes[i]);
@@ -347,5 +346,6 @@ int main(int argc, char **argv)
         }
         freed();
     }
-    return check_end();
 }
+
+CHECK_CASE(requests, .least = 2)

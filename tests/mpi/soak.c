@@ -351,20 +351,14 @@ static void prepare(void)
     }
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
     /* One for every other epoch, so that receives of any source get nothing of the next one, and one for
      * exchange(). */
     MPI_Comm comm[3];
-    check_begin(&argc, &argv, "soak", 2);
     CHECK(check_size <= RECEIVES, "for at most %d ranks", RECEIVES);
-    const double seconds = argc > 1 ? strtod(argv[1], NULL) : 20;
-    job_seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t) time(NULL) % 1000000;
-    MPI_Bcast(&job_seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    if (0 == check_rank) {
-        printf("soak: seed %" PRIu64 ", %g s\n", job_seed, seconds);
-        fflush(stdout);
-    }
+    const double seconds = NULL != check_argument(1) ? strtod(check_argument(1), NULL) : 20;
+    job_seed = check_job_seed(2);
     for (int i = 0; i < 3; ++i) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
     }
@@ -409,5 +403,6 @@ int main(int argc, char **argv)
     }
     CHECK(grown <= MARGIN_BYTES + warm / 100 * MARGIN_PERCENT, "the resident set grew from %ld to %ld KiB",
           warm >> 10, end >> 10);
-    return check_end();
 }
+
+CHECK_CASE(soak, .least = 2)

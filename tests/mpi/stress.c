@@ -211,21 +211,11 @@ static int messages_to_me(void)
     return sum;
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    int provided = -1, flag = 0;
-    check_name = "stress";
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &check_size);
-    CHECK_EQ(provided, MPI_THREAD_MULTIPLE, "thread level provided");
-    CHECK(check_size >= 2 && 0 == check_size % 2, "needs an even number of ranks");
-    job_seed = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t) time(NULL) % 1000000;
-    MPI_Bcast(&job_seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    if (0 == check_rank) {
-        printf("stress: seed %" PRIu64 "\n", job_seed);
-        fflush(stdout);
-    }
+    int flag = 0;
+    CHECK(0 == check_size % 2, "needs an even number of ranks");
+    job_seed = check_job_seed(1);
 
     struct work work[THREADS], collecting;
     MPI_Comm shared;
@@ -261,5 +251,6 @@ int main(int argc, char **argv)
     free(taken);
     MPI_Comm_free(&shared);
     MPI_Comm_free(&collecting.comm);
-    return check_end();
 }
+
+CHECK_CASE(stress, .least = 2, .threads = true)

@@ -83,16 +83,8 @@ static void run(struct work *work)
     }
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    int provided = -1;
-    check_name = "threads";
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &check_size);
-    CHECK_EQ(provided, MPI_THREAD_MULTIPLE, "thread level provided");
-    CHECK(check_size >= 2, "needs at least 2 ranks");
-
     struct work work[THREADS];
     for (int t = 0; t < THREADS; ++t) {
         work[t].number = t;
@@ -106,5 +98,6 @@ int main(int argc, char **argv)
         work[t].tag = 50 + t;
     }
     run(work);
-    return check_end();
 }
+
+CHECK_CASE(threads, .least = 2, .threads = true)

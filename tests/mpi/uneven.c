@@ -62,12 +62,12 @@ static void drain(size_t bytes)
     check_free(in, bytes);
 }
 
-int main(int argc, char **argv)
+static void run_case(void)
 {
-    check_begin(&argc, &argv, "uneven", 3);
-    const bool load = argc > 1 && 0 == strcmp(argv[1], "load");
-    const size_t bytes = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
-    CHECK(argc == 3 && (load || 0 == strcmp(argv[1], "alone")) && bytes > 0 && bytes <= MEBIBYTE,
+    const char *kind = check_argument(1), *size = check_argument(2);
+    const bool load = NULL != kind && 0 == strcmp(kind, "load");
+    const size_t bytes = NULL != size ? strtoul(size, NULL, 10) : 0;
+    CHECK((load || (NULL != kind && 0 == strcmp(kind, "alone"))) && bytes > 0 && bytes <= MEBIBYTE,
           "usage: uneven load|alone BYTES");
     const int target[2] = {2, 1}; /* the one with fewer rails first */
     /* All know each other before the streams begin, so that none starts on the first rail to answer. */
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
         check_sleep(0.01);
     }
     if (0 == check_rank) {
-        uint64_t before[2], after[2];
+        uint64_t before[INTERFACES_RAILS], after[INTERFACES_RAILS];
         interfaces_sent(before);
         stream(load ? target : target + 1, load ? 2 : 1, bytes);
         interfaces_sent(after);
@@ -87,5 +87,6 @@ int main(int argc, char **argv)
         drain(bytes);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    return check_end();
 }
+
+CHECK_CASE(uneven, .least = 3)
