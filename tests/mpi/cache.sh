@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Parameters from files: kept by one job and used by the next, refused when they are damaged or the rails have changed, or
 # pinned by the user.
+#
+# Once: files and what is in them are FSBML's own.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 set -euo pipefail
@@ -12,20 +14,15 @@ RECALLED='parameters of an earlier job, from'
 KEPT='parameters kept in'
 CHANGED='is not what an earlier job has measured'
 
-# job ARGUMENTS...: one more job on the cluster, verbose.
+# job NAME ARGUMENTS...: one more job on the cluster, verbose, for the tests from NAME on.
 job() {
-    local attempt=0
-    # On a busy machine the measurement gives up, and says so: then there is nothing to see here yet.
-    while [ "$attempt" -eq 0 ] || { [ "$attempt" -lt 5 ] && grep -q 'the measurement was disturbed' "$harness_stderr"; }; do
-        attempt=$((attempt + 1))
-        harness_job "$LIMIT" 2 --mca bml fsbml --mca bml_fsbml_verbose 5 -x XDG_CACHE_HOME="$cache" "$@" "$harness_programs/order" 1
-    done
+    harness_measure "$1" 2 --mca bml fsbml --mca bml_fsbml_verbose 5 -x XDG_CACHE_HOME="$cache" "${@:2}" "${harness_command[@]}"
 }
 
 # verdict WANTED UNWANTED: prints what is wrong with the last job, or nothing. Both are patterns, empty for none.
 verdict() {
     local reason
-    reason=$(harness_failure order "$LIMIT")
+    reason=$(harness_failure "order 1" "$LIMIT")
     if [ -n "$reason" ]; then
         printf '%s' "$reason"
     elif [ -n "$1" ] && ! grep -qE -- "$1" "$harness_stderr"; then
@@ -48,19 +45,19 @@ files() { find "$cache" -type f | wc -l; }
 kept() { find "$cache" -type f -name 'rails-*' | head -n 1; }
 
 kept_and_used() {
-    job --mca bml_fsbml_cache write
+    job "the first job keeps what it measures" --mca bml_fsbml_cache write
     harness_result "the first job keeps what it measures" "$(verdict "$KEPT" "$RECALLED")"
     harness_result "... in one file, of this user alone" "$([ "$(files) $(stat -c %a "$(kept)" 2>/dev/null)" = "1 600" ] || find "$cache" -ls)"
-    job --mca bml_fsbml_cache write
+    job "the second job uses it" --mca bml_fsbml_cache write
     harness_result "the second job uses it" "$(verdict "$RECALLED" "$KEPT|$CHANGED")"
     harness_result "... with the same rate of the slow rail" "$(about "$(rate rail1)" 2.39)"
-    job --mca bml_fsbml_cache read
+    job "... as does one that may not write" --mca bml_fsbml_cache read
     harness_result "... as does one that may not write" "$(verdict "$RECALLED" "$KEPT|$CHANGED")"
-    job
+    job "by default there is no cache"
     harness_result "by default there is no cache" "$(verdict '' "$RECALLED|$KEPT")"
-    job --mca bml_fsbml_cache read --mca bml_fsbml_samples 8
+    job "what was measured otherwise is not used" --mca bml_fsbml_cache read --mca bml_fsbml_samples 8
     harness_result "what was measured otherwise is not used" "$(verdict '' "$RECALLED|$KEPT|cannot be used")"
-    job --mca bml_fsbml_cache read --mca bml_fsbml_site here
+    job "... nor what is of nodes without a site's name" --mca bml_fsbml_cache read --mca bml_fsbml_site here
     harness_result "... nor what is of nodes without a site's name" "$(verdict '' "$RECALLED|$KEPT|cannot be used")"
 }
 
@@ -68,20 +65,20 @@ changed_rails() {
     local before
     before=$(cksum "$(kept)")
     harness_cluster_up 2 200mbit 60mbit
-    job --mca bml_fsbml_cache read
+    job "a rail that has changed is measured again" --mca bml_fsbml_cache read
     harness_result "a rail that has changed is measured again" "$(verdict "$CHANGED" "$KEPT")"
     harness_result "... and found to be faster" "$(about "$(rate rail1)" 7.17)"
     harness_result "... and what is kept stays as it is" "$([ "$(cksum "$(kept)")" = "$before" ] || echo "it has changed")"
-    job --mca bml_fsbml_cache write
+    job "... unless it may be written" --mca bml_fsbml_cache write
     harness_result "... unless it may be written" "$(verdict "$KEPT" '')"
-    job --mca bml_fsbml_cache read
+    job "... and then is used" --mca bml_fsbml_cache read
     harness_result "... and then is used" "$(verdict "$RECALLED" "$CHANGED")"
     harness_result "... with the new rate" "$(about "$(rate rail1)" 7.17)"
     harness_cluster_up 2 200mbit,delay=3ms 60mbit
-    job --mca bml_fsbml_cache read
+    job "as is a rail with another latency" --mca bml_fsbml_cache read
     harness_result "as is a rail with another latency" "$(verdict "$CHANGED" '')"
     harness_cluster_up 2 200mbit 20mbit
-    job --mca bml_fsbml_cache write
+    job "and back again" --mca bml_fsbml_cache write
     harness_result "and back again" "$(verdict "$KEPT" '')"
 }
 
@@ -90,10 +87,10 @@ spoilt() {
     local name=$1 reason=$2
     shift 2
     "$@" "$(kept)"
-    job --mca bml_fsbml_cache write
+    job "$name" --mca bml_fsbml_cache write
     # The run-time of 4.1 loses one message in twenty of those that a process sends while MPI starts.
     harness_result "$name" "$(verdict "(Reason: +|is not used: )$reason" "$RECALLED")"
-    job --mca bml_fsbml_cache read
+    job "... and is replaced" --mca bml_fsbml_cache read
     harness_result "... and is replaced" "$(verdict "$RECALLED" "cannot be used|$CHANGED")"
 }
 
@@ -104,7 +101,7 @@ bad_files() {
     spoilt "a file of a later version" "it is of version 9" sed -i '1s/ [0-9]*$/ 9/'
     spoilt "a file that others can write" "others than this user can write it" chmod 666
     cache=/proc/fsbml
-    job --mca bml_fsbml_cache write
+    job "a folder in which nothing can be made" --mca bml_fsbml_cache write
     harness_result "a folder in which nothing can be made" "$(verdict "cannot be kept for later jobs|are not kept" '')"
     cache=$harness_logs/cache
 }
@@ -112,23 +109,26 @@ bad_files() {
 pinned() {
     local mine=$harness_logs/mine
     sed -E '/ rail1 /s/ G=[^ ]+/ G=1000/' "$(kept)" >"$mine"
-    job --mca bml_fsbml_table "$mine"
+    job "a file that the user has edited is used as it is" --mca bml_fsbml_table "$mine"
     harness_result "a file that the user has edited is used as it is" "$(verdict '' 'cannot be used|measurement')"
     harness_result "... whatever the rails are" "$(about "$(rate rail1)" 1)"
     sed -i '/ rail1 /d' "$mine"
-    job --mca bml_fsbml_table "$mine"
+    job "one that lacks a rail is not" --mca bml_fsbml_table "$mine"
     harness_result "one that lacks a rail is not" "$(verdict 'a rail of this job is not in it' '')"
     harness_result "... and the rails are measured" "$(about "$(rate rail1)" 2.39)"
-    job --mca bml_fsbml_table "$harness_logs/nowhere"
+    job "... nor one that is not there" --mca bml_fsbml_table "$harness_logs/nowhere"
     harness_result "... nor one that is not there" "$(verdict 'it cannot be opened: No such file' '')"
 }
 
 harness_begin "Runs jobs that keep, use and refuse parameters of rails in files." "$@"
 cache=$harness_logs/cache
 mkdir "$cache"
-harness_cluster_up 2 200mbit 20mbit
-kept_and_used
-changed_rails
-bad_files
-pinned
+if harness_in once; then
+    harness_program order 1
+    harness_cluster_up 2 200mbit 20mbit
+    kept_and_used
+    changed_rails
+    bad_files
+    pinned
+fi
 harness_end
