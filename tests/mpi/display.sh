@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # What a job says of its rails when it starts: once a job, with the addresses and networks of the cluster, also where nothing
 # is measured; and nothing unasked.
+#
+# Once: the words are FSBML's own.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 set -euo pipefail
@@ -19,7 +21,10 @@ job() {
     shift
     program=order
     [ "$ranks" -gt 1 ] || program=alone
-    harness_job "$LIMIT" "$ranks" --mca bml fsbml "$@" "$harness_programs/$program" 1
+    [ "$program" = alone ] || program="order 1"
+    # shellcheck disable=SC2086  # a name and its arguments
+    harness_program $program
+    harness_job "$LIMIT" "$ranks" --mca bml fsbml "$@" "${harness_command[@]}"
 }
 
 # Parameters that a busy machine cannot spoil: what is to be seen here is what is said of them.
@@ -112,12 +117,13 @@ left_out() {
         'not measured: only one rail answers between .*' 'rail1: not used: to rank 1 .*' 'without parameters, each peer has one rail: .*'
 }
 
+run_part() {
+    harness_cluster_up 3 "${RAILS[@]}"
+    parameters >"$harness_logs/rails"
+    "$1"
+}
+
 harness_begin "Looks at what jobs say of their rails when they start (bml_fsbml_display)." "$@"
 [ "$harness_bml" = fsbml ] || die "these tests are about fsbml: --bml has no meaning here."
-parameters >"$harness_logs/rails"
-harness_cluster_up 3 "${RAILS[@]}"
-three_nodes
-table_alone
-nothing_measured
-left_out
+! harness_in once || harness_lanes run_part three_nodes table_alone nothing_measured left_out
 harness_end

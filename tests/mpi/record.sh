@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Records of what processes give to their rails (bml_fsbml_record): they hold what a program has sent, and `whatif` reads them.
+#
+# Once: what is written, and how it is read, is FSBML's own.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 set -euo pipefail
@@ -7,13 +9,13 @@ set -euo pipefail
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
 
 LIMIT=${FSBML_TEST_LIMIT:-90}
+RAILS=(200mbit 60mbit)
 NOT_WRITTEN='record of what a process sends cannot be written'
 
 # job PROGRAM ARGUMENT MPIRUN-OPTIONS...: one job of two ranks.
 job() {
-    local program=$1 argument=$2
-    shift 2
-    harness_job "$LIMIT" 2 --mca bml fsbml "$@" "$harness_programs/$program" "$argument"
+    harness_program "$1" "$2"
+    harness_job "$LIMIT" 2 --mca bml fsbml "${@:3}" "${harness_command[@]}"
 }
 
 # reason PROGRAM COMMAND...: why the last job failed, else why the command does not hold, or nothing.
@@ -68,12 +70,10 @@ counts() {
 
 simulated() {
     local table=$harness_logs/table
-    # Not measured, so that a busy machine does not decide which rails are used.
-    printf 'fsbml-table 2\nrail tcp:10.71.%d.0/24 rail%d L=20000 o_s=5000 o_r=5000 g=1000 G=%d\n' 0 0 42 1 1 140 |
-        sed '3d' >"$table"
+    harness_table "$table" "${RAILS[@]}"
     job order 1 --mca bml_fsbml_record "$records" --mca bml_fsbml_table "$table"
-    harness_result "messages of all sizes" "$(reason order whole 0)"
-    harness_result "... over both rails" "$(reason order both_rails 0)"
+    harness_result "messages of all sizes" "$(reason "order 1" whole 0)"
+    harness_result "... over both rails" "$(reason "order 1" both_rails 0)"
     "$FSBML_TOP/fsbml" whatif "$records" --table "$table" --json "$harness_logs/json" >"$harness_stdout" 2>"$harness_stderr" ||
         harness_status=$?
     harness_result "... which whatif reads" "$([ "$harness_status" -eq 0 ] || echo "exit status $harness_status")"
@@ -86,16 +86,18 @@ told() { grep -q "$NOT_WRITTEN" "$harness_stderr"; }
 errors() {
     rm -f "$records"/*.sends
     job order 1 --mca bml_fsbml_record /proc/fsbml/
-    harness_result "a folder in which nothing can be made is told, and the job goes on" "$(reason order told)"
+    harness_result "a folder in which nothing can be made is told, and the job goes on" "$(reason "order 1" told)"
     job lifecycle busy --mca bml_fsbml_record "$records/run1"
     harness_result "the beginning of a name" "$(reason lifecycle test -f "$records/run1.0.sends")"
 }
 
+run_part() {
+    records=$harness_logs/records
+    mkdir -p "$records"
+    harness_cluster_up 2 "${RAILS[@]}"
+    "$1"
+}
+
 harness_begin "Runs jobs that record what they send." "$@"
-records=$harness_logs/records
-mkdir "$records"
-harness_cluster_up 2 200mbit 60mbit
-counts
-simulated
-errors
+! harness_in once || harness_lanes run_part counts simulated errors
 harness_end
