@@ -7,7 +7,7 @@
 # A new section NAME is a word in one of the lists, a line in test_about and test_needs, and a function test_NAME that prints TAP.
 
 # The longest first, so that the last one to end is a short one.
-TEST_BESIDE=(patched-check units component sanitizers debian12-check debian13-check sid-check commands bench threads link)
+TEST_BESIDE=(patched-check units component sanitizers debian12-check debian13-check sid-check commands package bench threads link)
 TEST_ALONE=(mpi-quick mpi clusters badinput mpi-sanitizers debian12-mpi debian13-mpi sid-mpi patched-mpi patched-r2)
 # Parts of others, which run only where they are asked for.
 TEST_BY_NAME=(component mpi-quick)
@@ -16,7 +16,7 @@ TEST_QUICK=(units mpi-quick)
 TEST_INSIDE=(units mpi badinput)
 
 # Tests of the driver that need neither a virtual cluster nor a quiet machine.
-COMMANDS_TESTS=(build harness sections simulate system tally trace whatif)
+COMMANDS_TESTS=(build harness headers sections simulate suite system tally trace whatif)
 
 test_about() {
     case "$1" in
@@ -27,12 +27,13 @@ test_about() {
         link) echo "the link emulator's parts, with ASan and UBSan" ;;
         bench) echo "the bench's parts, with ASan and UBSan" ;;
         commands) echo "the driver's commands that need no cluster" ;;
+        package) echo "the Debian package: built, installed, used in a job, and removed" ;;
         clusters) echo "the driver's commands on virtual clusters" ;;
         mpi) echo "MPI programs on virtual clusters, stock component" ;;
         mpi-quick) echo "the basic MPI programs on one virtual cluster, stock component" ;;
         badinput) echo "bad parameters and broken rails, stock component" ;;
         mpi-sanitizers) echo "MPI programs under ASan, UBSan, LeakSanitizer and memcheck, stock component for Open MPI 4.1" ;;
-        debian12-check | debian13-check | sid-check) echo "system ${1%-check}: make check but for the core, with its compiler, for its Open MPI" ;;
+        debian12-check | debian13-check | sid-check) echo "system ${1%-check}: make check but for the core, with its compiler, for its Open MPI; the Debian package" ;;
         debian12-mpi | debian13-mpi | sid-mpi) echo "system ${1%-mpi}: what depends on its Open MPI: programs on virtual clusters, bad parameters" ;;
         patched-check) echo "patched Open MPI in system debian13: build, and make check but for the core, with the base patches' own tests" ;;
         patched-mpi) echo "patched Open MPI in system debian13: MPI programs on virtual clusters" ;;
@@ -179,21 +180,23 @@ test_commands() {
     run_scripts -- "${scripts[@]}"
 }
 
+test_package() { run_scripts -- "$FSBML_TOP/tests/driver/package_test.sh"; }
+
 test_clusters() {
     local script scripts=()
     for script in "$FSBML_TOP"/tests/driver/*_test.sh; do
-        [[ " ${COMMANDS_TESTS[*]} " == *" $(basename -- "$script" _test.sh) "* ]] || scripts+=("$script")
+        [[ " ${COMMANDS_TESTS[*]} package " == *" $(basename -- "$script" _test.sh) "* ]] || scripts+=("$script")
     done
     run_scripts -- "${scripts[@]}"
 }
 
 # ---- other systems
 
-test_debian12-check() { inside debian12 component; }
+test_debian12-check() { inside debian12 component package; }
 test_debian12-mpi() { inside debian12 mpi badinput; }
-test_debian13-check() { inside debian13 component; }
+test_debian13-check() { inside debian13 component package; }
 test_debian13-mpi() { inside debian13 mpi badinput; }
-test_sid-check() { inside sid component; }
+test_sid-check() { inside sid component package; }
 test_sid-mpi() { inside sid mpi badinput; }
 
 # in_debian13 SECTION COMMAND...: the section in that system, or COMMAND if this is it.
