@@ -69,6 +69,34 @@ m4_define([FSBML_INTERNAL_HEADERS], [[
     #endif
 ]])
 
+# FSBML_INTERFACES
+# What the shim takes for granted of BML and BTL since 5.0: their versions, callbacks and fields.
+m4_define([FSBML_INTERFACES], [AC_LANG_PROGRAM([FSBML_INTERNAL_HEADERS [
+    #ifndef MCA_BML_BASE_VERSION_2_1_0
+    #error "the version of the BML interface is not 2.1.0"
+    #endif
+    #if BTL_VERSION < 330 || BTL_VERSION >= 400
+    #error "the version of the BTL interface is not 3.3 or a later 3"
+    #endif
+    static void received(struct mca_btl_base_module_t *btl, const mca_btl_base_receive_descriptor_t *des)
+    { (void) btl; (void) des->endpoint; (void) des->des_segments; (void) des->des_segment_count; (void) des->cbdata; }
+    static void completed(struct mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                          mca_btl_base_descriptor_t *des, int status)
+    { (void) btl; (void) endpoint; (void) des->des_context; (void) des->des_cbfunc; (void) status; }
+    static int send(struct mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                    mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
+    { (void) btl; (void) endpoint; (void) tag; return des->des_flags >> 24; }
+    static int add_procs(size_t n, struct ompi_proc_t **procs, struct opal_bitmap_t *reachable)
+    { (void) n; (void) procs; (void) reachable; return 0; }
+    _Static_assert(4 == sizeof(((mca_btl_base_descriptor_t *) 0)->des_flags), "des_flags");]],
+    [[mca_bml_base_module_t bml = {.bml_add_procs = add_procs};
+      mca_btl_base_module_t btl = {.btl_send = send};
+      mca_btl_base_module_recv_cb_fn_t on_receive = received;
+      mca_btl_base_completion_fn_t on_completion = completed;
+      mca_bml_base_endpoint_t *ep = 0;
+      return ep->btl_eager.bml_btls && ep->btl_send.arr_size && ep->btl_rdma.arr_size && ep->btl_max_send_size
+             && bml.bml_add_procs && btl.btl_send && on_receive && on_completion;]])])
+
 fsbml_hooks=none
 AS_IF([test "$with_openmpi" != no], [
     fsbml_path=$PATH
@@ -155,6 +183,17 @@ AS_IF([test "$with_openmpi" != no], [
     AC_COMPILE_IFELSE([AC_LANG_PROGRAM([FSBML_INTERNAL_HEADERS])], [AC_MSG_RESULT([yes])],
                       [AC_MSG_RESULT([no])
                        AC_MSG_ERROR([the internal headers of Open MPI $fsbml_version in $fsbml_pkgincludedir do not compile; config.log has the compiler's words.])])
+
+    AS_CASE([$fsbml_version], [4.*], [], [
+        AC_MSG_CHECKING([whether its interfaces are those that FSBML knows])
+        fsbml_cflags_save=$CFLAGS
+        CFLAGS="$CFLAGS -Werror=incompatible-pointer-types"
+        AC_COMPILE_IFELSE([FSBML_INTERFACES], [AC_MSG_RESULT([yes])],
+                          [AC_MSG_RESULT([no])
+                           AC_MSG_ERROR([the BML or BTL interface of Open MPI $fsbml_version is not one that FSBML knows (it has been tried with 4.1, 5.0 and 6.0); config.log has the compiler's words, docs/porting.md says what to do.])])
+        CFLAGS=$fsbml_cflags_save])
+    AS_IF([test $fsbml_untried = yes],
+          [AC_MSG_WARN([FSBML has not been tried with Open MPI $fsbml_version yet. Its interfaces look like those of 6.0: run 'make check', and compare a job's results before you rely on it.])])
 
     # ---- hwloc, by Open MPI's own header: without it, only the kernel is asked where a rail's device is
 

@@ -187,6 +187,7 @@ stock_configure() {
     (cd "$dir/build" && logged "$log-configure.log" "configuring the component for Open MPI $version in $prefix" \
         "$farm/configure" --quiet "${options[@]}" CFLAGS="$flags" CXXFLAGS="$flags") ||
         die "$(configure_error "$log-configure.log") (log: $log-configure.log)"
+    sed -n 's/^configure: WARNING: /fsbml: warning: /p' "$log-configure.log" >&2
     [ ! -f "$(headers_record "$prefix")" ] || prove_headers "$prefix" "$dir" "$log-proof.log"
     printf '%s\n' "$flags" >"$dir/.flags"
     printf '%s\n' "$key" >"$dir/.configured"

@@ -119,13 +119,12 @@ TEST(Uneven, FillsWhatTheOtherPeerLeaves)
         double now = 0.0;
         double due_a = 0.0; // messages to A that are owed
         double to_b = 0.0;
-        std::uint64_t sent_a = 0;
         std::uint64_t b_on_first = 0;
         std::uint64_t b_in_all = 0;
         for (int i = 0; i < 20000; ++i) {
             due_a += load / 10;
             to_b += (2.0 - load) / 10;
-            for (; due_a >= 1.0; due_a -= 1.0, ++sent_a) {
+            for (; due_a >= 1.0; due_a -= 1.0) {
                 send_one(s.get(), static_cast<std::uint64_t>(now), kBytes, kToA);
             }
             for (; to_b >= 1.0; to_b -= 1.0, ++b_in_all) {

@@ -186,6 +186,11 @@ uint32_t fsbml_btl_flags(const mca_btl_base_module_t *btl);
 /** Registers a BTL's progress function; at low priority while no peer uses the BTL. */
 void fsbml_progress_start(mca_btl_base_module_t *btl, bool in_use);
 
+/* bml_fsbml_fallback.c: what happens in an Open MPI of another version */
+bool fsbml_version_fits(void);
+/** Says that this component was built for another Open MPI; r2's module, or NULL if r2 cannot be had. */
+mca_bml_base_module_t *fsbml_fall_back(bool progress_threads, bool mpi_threads);
+
 /* bml_fsbml_closing.c: connections to peers that have closed theirs */
 typedef struct fsbml_closing_t {
     sigset_t before, pipe;

@@ -5,7 +5,8 @@
  */
 /**
  * @file
- * Every difference between the Open MPI versions that FSBML supports (4.1 and 5.0), in one place.
+ * Every difference between the Open MPI versions that FSBML supports (4.1, 5.0 and 6.0), in one place. What
+ * is newer counts as the newest of these, if configure finds that its interfaces are.
  */
 #ifndef MCA_BML_FSBML_COMPAT_H
 #define MCA_BML_FSBML_COMPAT_H
@@ -22,6 +23,7 @@
 #include "opal/mca/btl/base/base.h"
 #include "opal/mca/btl/btl.h"
 #include "opal/util/proc.h"
+#include "opal/util/show_help.h"
 
 #if OMPI_MAJOR_VERSION == 4 && OMPI_MINOR_VERSION == 1
 #    define FSBML_OMPI_4 1
@@ -32,12 +34,21 @@
 #    pragma weak opal_pmix
 #    pragma weak orte_process_info
 #    pragma weak opal_value_t_class
-#elif OMPI_MAJOR_VERSION == 5 && OMPI_MINOR_VERSION == 0
-#    define FSBML_OMPI_5 1
+#elif OMPI_MAJOR_VERSION >= 5
+#    define FSBML_OMPI_5 1 /* and later */
 #    include "ompi/runtime/ompi_rte.h"
 #    include "opal/mca/pmix/pmix-internal.h"
 #else
-#    error "FSBML supports Open MPI 4.1 and 5.0"
+#    error "FSBML needs Open MPI 4.1 or newer"
+#endif
+
+/* 6.0 no longer reads help files: see bml_fsbml_help.c. */
+#if OMPI_MAJOR_VERSION >= 6
+#    define FSBML_READS_HELP 1
+int fsbml_show_help(const char *file, const char *topic, int header, ...);
+int fsbml_show_help_add_dir(const char *dir);
+#    define opal_show_help fsbml_show_help
+#    define opal_show_help_add_dir fsbml_show_help_add_dir
 #endif
 
 /* The framework's version that a BML component declares. */
@@ -115,7 +126,7 @@
 #ifdef MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED
 #    define FSBML_BTL_FLAGS_ANY MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED
 #elif defined(FSBML_OMPI_5)
-#    error "MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED is missing in this Open MPI 5.0"
+#    error "MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED is missing in this Open MPI"
 #else
 #    define FSBML_BTL_FLAGS_ANY 0
 #endif

@@ -7,14 +7,11 @@
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <stdio.h>
 
 #include "bml_fsbml_hooks.h"
 #include "ompi/mca/mca.h"
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
-
-#include "mpi.h"
 
 static int component_register(void);
 static int component_open(void);
@@ -31,9 +28,12 @@ mca_bml_base_component_t mca_bml_fsbml_component = {
             .mca_close_component = component_close,
             .mca_register_component_params = component_register,
         },
-    .bml_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
+    .bml_data = {.param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT},
     .bml_init = component_init,
 };
+#ifdef MCA_BASE_COMPONENT_INIT
+MCA_BASE_COMPONENT_INIT(ompi, bml, fsbml) /* how 6.0 finds it inside of libmpi */
+#endif
 
 /* What MPI gets in place of a module when FSBML was asked for and cannot run, and has said why: every call
  * fails, and so MPI_Init does. Without any module at all, ob1 of 4.1 would call a null pointer. The room
@@ -91,28 +91,6 @@ static union {
                  .bml_finalize = nothing_to_finalize,
              }};
 
-/* FSBML uses Open MPI's internal structures, which may change with every release: run only with the very
- * version that it was compiled for. MPI_Get_library_version may be called at any time. */
-static bool version_fits(void)
-{
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length, major = -1, minor = -1, release = -1;
-
-    MPI_Get_library_version(text, &length);
-    const char *v = strstr(text, "Open MPI v");
-    if (NULL == v || 3 != sscanf(v, "Open MPI v%d.%d.%d", &major, &minor, &release)
-        || OMPI_MAJOR_VERSION != major || OMPI_MINOR_VERSION != minor || OMPI_RELEASE_VERSION != release) {
-        text[strcspn(text, ",")] = '\0';
-        opal_output(
-            0,
-            "fsbml: this component was built for Open MPI %d.%d.%d and refuses to run with %s; build and install "
-            "it again for this Open MPI (./fsbml build && ./fsbml install).",
-            OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, text);
-        return false;
-    }
-    return true;
-}
-
 /* True if the user named this component: it never runs by default. */
 static bool was_asked_for(void)
 {
@@ -153,6 +131,9 @@ static void find_help(void)
 
 static int component_register(void)
 {
+    if (!fsbml_version_fits()) {
+        return OMPI_SUCCESS; /* component_init says so, if FSBML is asked for */
+    }
     find_help();
     const int rc = fsbml_pvars_register(&mca_bml_fsbml_component.bml_version);
     return OMPI_SUCCESS == rc ? fsbml_params_register(&mca_bml_fsbml_component.bml_version) : rc;
@@ -186,11 +167,21 @@ static bool is_beside_another(void)
 
 static mca_bml_base_module_t *component_init(int *priority, bool progress_threads, bool mpi_threads)
 {
-    if (!was_asked_for() || is_beside_another()) {
+    if (!was_asked_for()) {
+        return NULL;
+    }
+    /* FSBML uses Open MPI's internal structures, which may change with every release: it runs only with the
+     * very version that it was compiled for. Beside another BML component, that one does the work. */
+    if (!fsbml_version_fits() && 1 == opal_list_get_size(&ompi_bml_base_framework.framework_components)) {
+        mca_bml_base_module_t *other = fsbml_fall_back(progress_threads, mpi_threads);
+        *priority = 110;
+        return NULL != other ? other : &refusal.module;
+    }
+    if (!fsbml_version_fits() || is_beside_another()) {
         return NULL;
     }
     *priority = 110;
-    if (!version_fits() || !mca_bml_fsbml_params.valid /* told when they were read */) {
+    if (!mca_bml_fsbml_params.valid /* told when they were read */) {
         return &refusal.module;
     }
     fsbml_pairing_order();

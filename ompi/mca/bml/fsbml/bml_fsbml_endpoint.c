@@ -14,7 +14,7 @@
 static bool pml_uses_all_rdma(void)
 {
     static const bool *value;
-    const bool *storage;
+    const bool *storage = NULL;
     int index = mca_base_var_find("ompi", "pml", "ob1", "use_all_rdma");
     if (index >= 0 && OPAL_SUCCESS == mca_base_var_get_value(index, &storage, NULL, NULL)) {
         value = storage;

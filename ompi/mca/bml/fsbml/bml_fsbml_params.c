@@ -47,79 +47,85 @@ enum {
     N_NUMBERS
 };
 
+/* Without a value yet. */
+#define NUMBER(...)          \
+    {                        \
+        __VA_ARGS__, 0, NULL \
+    }
+
 static number_t number[N_NUMBERS] = {
-    [N_PACKETS] = {"packets",
-                   "Most messages in one probe of the PRTT benchmark, n of PRTT(n,d,s) (2-1024, default 16)",
-                   2, 1024, 16, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_SIZE_STEP] =
-        {"size_step",
-         "Least bytes between two message sizes that the PRTT benchmark plans; they grow by a factor, and "
-         "are closer where the rail's protocol changes (64-1048576, default 2048)",
-         64, 1048576, 2048, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
+    [N_PACKETS] = NUMBER(
+        "packets", "Most messages in one probe of the PRTT benchmark, n of PRTT(n,d,s) (2-1024, default 16)",
+        2, 1024, 16, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
+    [N_SIZE_STEP] = NUMBER(
+        "size_step",
+        "Least bytes between two message sizes that the PRTT benchmark plans; they grow by a factor, and "
+        "are closer where the rail's protocol changes (64-1048576, default 2048)",
+        64, 1048576, 2048, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_SMALL_SIZE] =
-        {"small_size",
-         "Smallest message of the PRTT benchmark, in bytes, but at least its header of 32; measures "
-         "overhead and latency (1-4096, default 1)",
-         1, 4096, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_SAMPLES] =
-        {"samples",
-         "Wanted repetitions of each probe of the PRTT benchmark; fewer where the parameters are sure before, "
-         "or the budget is spent, and up to four times as many where they are not sure (1-1000, default 9)",
-         1, 1000, 9, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_BUDGET] =
-        {"budget",
-         "Most milliseconds of one run of the PRTT benchmark, for all rails of a pair of nodes; plans are made for "
-         "two fifths. What tests it, and runs that repeat it if it does not hold, come on top (10-60000, default "
-         "300)",
-         10, 60000, 300, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ},
+        NUMBER("small_size",
+               "Smallest message of the PRTT benchmark, in bytes, but at least its header of 32; measures "
+               "overhead and latency (1-4096, default 1)",
+               1, 4096, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
+    [N_SAMPLES] = NUMBER(
+        "samples",
+        "Wanted repetitions of each probe of the PRTT benchmark; fewer where the parameters are sure before, "
+        "or the budget is spent, and up to four times as many where they are not sure (1-1000, default 9)",
+        1, 1000, 9, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
+    [N_BUDGET] = NUMBER(
+        "budget",
+        "Most milliseconds of one run of the PRTT benchmark, for all rails of a pair of nodes; plans are made for "
+        "two fifths. What tests it, and runs that repeat it if it does not hold, come on top (10-60000, default "
+        "300)",
+        10, 60000, 300, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_PROBE_TIMEOUT] =
-        {"probe_timeout",
-         "Milliseconds after which a rail that does not answer, while another rail to the same peer "
-         "does, carries no traffic to that peer (10-60000, default 500)",
-         10, 60000, 500, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_QUANTUM] =
-        {"quantum",
-         "Largest fragment of a long message, in bytes; 0 = the smallest that still uses every rail well, "
-         "from the measured parameters (0, or 1024-1073741824, default 0)",
-         0, 1073741824, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY},
+        NUMBER("probe_timeout",
+               "Milliseconds after which a rail that does not answer, while another rail to the same peer "
+               "does, carries no traffic to that peer (10-60000, default 500)",
+               10, 60000, 500, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ),
+    [N_QUANTUM] = NUMBER(
+        "quantum",
+        "Largest fragment of a long message, in bytes; 0 = the smallest that still uses every rail well, "
+        "from the measured parameters (0, or 1024-1073741824, default 0)",
+        0, 1073741824, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY),
     [N_TOGETHER] =
-        {"together",
-         "Whether all rails are measured at once as well, to find those that share a link, a bus or a "
-         "processor (0 or 1, default 1)",
-         0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_PER_PEER] =
-        {"per_peer",
-         "Whether the latency to each peer is looked at when it is first used: it may be farther than those that "
-         "were measured (0 or 1, default 1; with bml_fsbml_table 0)",
-         0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
-    [N_VERBOSE] =
-        {"verbose",
-         "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
-         "at start, 20 = what happens to each peer's paths, 40 = each probe (0-100, default 0)",
-         0, 100, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY},
-    [N_DISPLAY] =
-        {"display",
-         "Whether the job prints on stderr, once and when it starts, its rails, what was measured of them, and which "
-         "are left out and why (0 or 1, default 0)",
-         0, 1, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY},
+        NUMBER("together",
+               "Whether all rails are measured at once as well, to find those that share a link, a bus or a "
+               "processor (0 or 1, default 1)",
+               0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
+    [N_PER_PEER] = NUMBER(
+        "per_peer",
+        "Whether the latency to each peer is looked at when it is first used: it may be farther than those that "
+        "were measured (0 or 1, default 1; with bml_fsbml_table 0)",
+        0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
+    [N_VERBOSE] = NUMBER(
+        "verbose",
+        "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
+        "at start, 20 = what happens to each peer's paths, 40 = each probe (0-100, default 0)",
+        0, 100, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY),
+    [N_DISPLAY] = NUMBER(
+        "display",
+        "Whether the job prints on stderr, once and when it starts, its rails, what was measured of them, and which "
+        "are left out and why (0 or 1, default 0)",
+        0, 1, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY),
     [N_HOLDOUT] =
-        {"holdout",
-         "Exchanges of sizes and numbers that were not measured, run to test what was, for the report "
-         "(bml_fsbml_measurement); as many as fit into 2 s (0-1000, default 0)",
-         0, 1000, 0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
-    [N_SEED] =
-        {"seed",
-         "Seed of what is drawn: the order of the PRTT benchmark's probes, and the exchanges of bml_fsbml_holdout "
-         "(1-1000000, default 1)",
-         1, 1000000, 1, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_ALL_EQ},
-    [N_TRACE_EVERY] = {"trace_every",
-                       "One in so many decisions is in the trace (bml_fsbml_trace) (1-1000000000, default 1)",
-                       1, 1000000000, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
-    [N_TRACE_ENTRIES] =
-        {"trace_entries",
-         "Most decisions in the trace of a process, the latest; each takes 32 bytes of memory and 24 for "
-         "each rail (1-16777216, default 65536)",
-         1, 16777216, 65536, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY},
+        NUMBER("holdout",
+               "Exchanges of sizes and numbers that were not measured, run to test what was, for the report "
+               "(bml_fsbml_measurement); as many as fit into 2 s (0-1000, default 0)",
+               0, 1000, 0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
+    [N_SEED] = NUMBER(
+        "seed",
+        "Seed of what is drawn: the order of the PRTT benchmark's probes, and the exchanges of bml_fsbml_holdout "
+        "(1-1000000, default 1)",
+        1, 1000000, 1, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_ALL_EQ),
+    [N_TRACE_EVERY] = NUMBER(
+        "trace_every", "One in so many decisions is in the trace (bml_fsbml_trace) (1-1000000000, default 1)",
+        1, 1000000000, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
+    [N_TRACE_ENTRIES] = NUMBER(
+        "trace_entries",
+        "Most decisions in the trace of a process, the latest; each takes 32 bytes of memory and 24 for "
+        "each rail (1-16777216, default 65536)",
+        1, 16777216, 65536, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
 };
 /* clang-format on */
 

@@ -118,7 +118,7 @@ static void complete_onesided(mca_btl_base_completion_fn_t fn, struct mca_btl_ba
                          mca_btl_base_descriptor_t *des, int status);
 WRAPPERS(DECLARE_STUB)
 
-#define TABLE_ENTRY(i) {NULL, stub_##i, false},
+#define TABLE_ENTRY(i) {.stub = stub_##i},
 static wrapper_t wrapper[] = {WRAPPERS(TABLE_ENTRY)};
 enum { N_WRAPPERS = sizeof(wrapper) / sizeof(wrapper[0]) };
 

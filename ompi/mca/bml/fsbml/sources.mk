@@ -108,11 +108,13 @@ fsbml_shim_sources = \
 	bml_fsbml_echo.c \
 	bml_fsbml_end.c \
 	bml_fsbml_endpoint.c \
+	bml_fsbml_fallback.c \
 	bml_fsbml_far.c \
 	bml_fsbml_faults.c \
 	bml_fsbml_goodbye.c \
 	bml_fsbml_handles.c \
 	bml_fsbml_held.c \
+	bml_fsbml_help.c \
 	bml_fsbml_job.c \
 	bml_fsbml_kernel.c \
 	bml_fsbml_kvs.c \
