@@ -83,14 +83,14 @@ m4_define([FSBML_INTERFACES], [AC_LANG_PROGRAM([FSBML_INTERNAL_HEADERS [
     static void completed(struct mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                           mca_btl_base_descriptor_t *des, int status)
     { (void) btl; (void) endpoint; (void) des->des_context; (void) des->des_cbfunc; (void) status; }
-    static int send(struct mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+    static int send_it(struct mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                     mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
     { (void) btl; (void) endpoint; (void) tag; return des->des_flags >> 24; }
     static int add_procs(size_t n, struct ompi_proc_t **procs, struct opal_bitmap_t *reachable)
     { (void) n; (void) procs; (void) reachable; return 0; }
     _Static_assert(4 == sizeof(((mca_btl_base_descriptor_t *) 0)->des_flags), "des_flags");]],
     [[mca_bml_base_module_t bml = {.bml_add_procs = add_procs};
-      mca_btl_base_module_t btl = {.btl_send = send};
+      mca_btl_base_module_t btl = {.btl_send = send_it};
       mca_btl_base_module_recv_cb_fn_t on_receive = received;
       mca_btl_base_completion_fn_t on_completion = completed;
       mca_bml_base_endpoint_t *ep = 0;

@@ -8,6 +8,8 @@
 #ifndef MCA_BML_FSBML_FAULTS_H
 #define MCA_BML_FSBML_FAULTS_H
 
+#include "bml_fsbml.h"
+
 typedef struct fsbml_fault_t {
     char rail[FSBML_NAME_MAX];  /**< what a person calls it: "eth1" */
     char from[FSBML_NAME_MAX];  /**< node that found it, this one */

@@ -8,6 +8,8 @@
 #ifndef MCA_BML_FSBML_MEASURE_H
 #define MCA_BML_FSBML_MEASURE_H
 
+#include "bml_fsbml.h"
+
 /* bml_fsbml_prtt.c: probes, as the leader has them */
 /** Most messages of a probe. */
 enum { FSBML_PRTT_MOST = 1024 };

@@ -8,6 +8,8 @@
 #ifndef MCA_BML_FSBML_NAMES_H
 #define MCA_BML_FSBML_NAMES_H
 
+#include "bml_fsbml.h"
+
 /* bml_fsbml_names.c: names, addresses, links */
 /** Room for the texts below. */
 enum { FSBML_NAME_FULL = FSBML_NAME_MAX + 64, FSBML_NAME_DETAIL = 256 };

@@ -7,6 +7,8 @@
 #ifndef MCA_BML_FSBML_SEND_H
 #define MCA_BML_FSBML_SEND_H
 
+#include "bml_fsbml.h"
+
 /* bml_fsbml_held.c: what is sent before a path is live */
 /** Keeps a descriptor until a path is live. */
 int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Each header compiles alone, and without a warning: it includes what it uses. A header that gets by on what others happened
+# to include before it stops compiling with the next compiler. Taken from the environment: CC, CXX, CXXFLAGS, and MPI_CPPFLAGS, the
+# flags for Open MPI's headers (without them, the headers that need them are left out).
+set -euo pipefail
+
+CC=${CC:-cc} CXX=${CXX:-c++} CXXFLAGS=${CXXFLAGS:--std=gnu++17}
+# The sources may be links into the tree; the benchmarks' headers are in that tree only.
+top=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd)
+cd "$top"
+fsbml=ompi/mca/bml/fsbml
+core="-I$fsbml -I$fsbml/core"
+warnings="-Wall -Wextra -Werror"
+
+# One line per compilation: HEADER, a blank, the compiler and its flags.
+as_c() { printf '%s %s -x c -std=gnu11 %s %s\n' "$1" "$CC" "$warnings" "$2"; }
+as_cpp() { printf '%s %s -x c++ %s %s %s\n' "$1" "$CXX" "$CXXFLAGS" "$warnings" "$2"; }
+
+plan() {
+    local header mpi=${MPI_CPPFLAGS:-}
+    for header in "$fsbml"/*.h tests/shim/*.h tests/mpi/*.h bench/app/*.h bench/btl/*.h; do
+        [ -z "$mpi" ] || ! [ -f "$header" ] || as_c "$header" "-I$fsbml $core -Itests/shim $mpi"
+    done
+    for header in "$fsbml"/core/*.h "$fsbml"/explain/*.h; do
+        as_c "$header" "$core"
+        as_cpp "$header" "$core"
+    done
+    for header in "$fsbml"/core/*.hpp "$fsbml"/explain/*.hpp tests/unit/*.hpp tests/sim/*.hpp tests/sim/cluster/*.hpp; do
+        as_cpp "$header" "$core -Itests/sim/cluster"
+    done
+    for header in bench/*/*.hpp; do
+        [ -f "$header" ] || continue
+        case "$header" in
+            # MPI's own header is needed
+            bench/btl/* | bench/common/* | bench/kernels/* | bench/mpi/*)
+                [ -z "$mpi" ] || as_cpp "$header" "-Ibench/common $core -DOMPI_SKIP_MPICXX=1 $mpi"
+                ;;
+            bench/simulate/*) as_cpp "$header" "-Itests/sim/cluster -Ibench/common -Ibench/harness $core" ;;
+            *) as_cpp "$header" "-Ibench/common -Ibench/harness -Ibench -Itests $core" ;;
+        esac
+    done
+}
+
+# compile HEADER COMPILER FLAGS...: included from an empty file, as the main file of a compilation gets other warnings.
+compile() {
+    local header=$1 log
+    shift
+    log=$(printf '#include "%s"\n' "$header" | "$@" -I. -fsyntax-only - 2>&1) && return 0
+    printf 'not alone: %s (%s)\n%s\n' "$header" "$1" "$log" >&2
+    return 1
+}
+export -f compile
+
+# shellcheck disable=SC2016 # for the inner shell
+plan | xargs -P "$(nproc)" -d '\n' -n 1 bash -c 'set -f; compile $0'
