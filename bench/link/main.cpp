@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>

@@ -12,7 +12,7 @@
 #include "opal/class/opal_bitmap.h"
 #include "opal/util/show_help.h"
 
-static int unreachable(ompi_proc_t *proc)
+static int report_unreachable(ompi_proc_t *proc)
 {
     if (mca_bml_fsbml_params.show_unreach_errors) {
         char *peer = fsbml_proc_host(proc);
@@ -140,7 +140,7 @@ static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
     for (size_t p = 0; p < n; ++p) {
         fsbml_pairing_settle(procs[p]);
         if (0 == count[p]) {
-            rc = (OMPI_SUCCESS == rc) ? unreachable(procs[p]) : rc;
+            rc = (OMPI_SUCCESS == rc) ? report_unreachable(procs[p]) : rc;
             continue;
         }
         mca_bml_base_endpoint_t *ep = make_endpoint(procs[p], &entry[p * stride], count[p]);
