@@ -104,7 +104,10 @@ headers_collect() {
     done
     while IFS= read -r component; do
         for part in "$tree/${component%/*}"/*/include; do
-            [ ! -d "$part" ] || copy_headers "$part" "$to" . || return
+            [ -d "$part" ] || continue
+            copy_headers "$part" "$to" . || return
+            # libevent has its older headers, and Open MPI its new names for libevent's symbols, beside the folder.
+            find "${part%/*}" -maxdepth 1 \( -name 'ev*.h' -o -name opal_rename.h \) -exec cp -t "$to" {} + || return
         done
     done < <(sed -n 's/^#define MCA_.*_HEADER "\(.*\)".*/\1/p' "$to/opal_config.h")
     rm -f "$to"/mpi*.h
