@@ -176,6 +176,7 @@ inside() {
     mkdir -p "$HOME"
     local deb command
     package_is_built
+    [ -f "$deb" ] || tap_end
     depends_on_the_release
     files >"$WORK/before"
     ok "apt-get install" quietly apt-get -q -y --no-install-recommends install "$deb"
