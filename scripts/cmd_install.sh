@@ -19,7 +19,9 @@ Jobs that do not ask for it are not affected: Open MPI's default stays r2. The m
   --openmpi PREFIX   the Open MPI to install for (default: the one that './fsbml prefix' prints)
 
 A component belongs to the Open MPI version that it was built for. ~/.openmpi/components is searched by every Open MPI that
-you run; one of another version says so and goes on without FSBML. './fsbml uninstall' takes it out again.
+you run: in one of another version, a job that asks for FSBML says so in one sentence and uses r2. An Open MPI that finds no
+component fsbml at all ends such a job: docs/quickstart.md says where to write 'bml = fsbml' so that it does not meet it.
+'./fsbml uninstall' takes the component out again.
 HELP
 }
 
