@@ -32,7 +32,7 @@ HELP
 
 # cluster_can_shape: has this kernel what a virtual cluster's rails get their rates by?
 cluster_can_shape() {
-    unshare --net sh -c 'ip link add a type veth peer name b && tc qdisc add dev a root tbf rate 1mbit burst 3100 limit 4000' 2>/dev/null
+    unshare --net sh -c 'ip link add here type veth peer name there && tc qdisc add dev here root tbf rate 1mbit burst 3100 limit 4000' 2>/dev/null
 }
 
 # test_obstacle SECTION: prints why the section cannot run here, or nothing.

@@ -52,6 +52,20 @@ ok "each section says what it is and what it needs" each_section_is_complete
 ok "each test of the driver is in one of two sections" equal \
     "$(for script in "${COMMANDS_TESTS[@]}"; do ls "$FSBML_TOP/tests/driver/${script}_test.sh"; done | wc -l)" "${#COMMANDS_TESTS[@]}"
 
+# obstacle_is_true: clusters are left out exactly where `cluster up` fails.
+obstacle_is_true() {
+    local obstacle
+    obstacle=$(. "$FSBML_TOP/scripts/cmd_test.sh" && test_obstacle clusters)
+    printf '# %s\n' "${obstacle:-nothing is in the way of clusters}" >&9
+    if FSBML_CLUSTERS=$scratch/clusters fsbml cluster up --name "sections$$" 2>"$scratch/err"; then
+        FSBML_CLUSTERS=$scratch/clusters fsbml cluster down --name "sections$$" 2>"$scratch/err"
+        [ -z "$obstacle" ]
+    else
+        [ -n "$obstacle" ]
+    fi
+}
+ok "clusters are left out only where none can be made" obstacle_is_true
+
 ok "without namespaces, clusters are left out" without unshare tests --only mpi-sanitizers
 ok "... and counted so" equal "$(last 2)" "repeated 0 of 0;0 passed, 0 failed, 1 left out"
 ok "... with the reason" told '^left out: mpi-sanitizers: all of it: a virtual cluster needs network namespaces'
