@@ -128,8 +128,8 @@ component_is_used() {
     ok "Open MPI knows the component" grep -q '^mca:bml:fsbml:' <<<"$(ompi_info --parsable)"
     ok "the man page of the component" grep -q '^\.TH FSBML 7' <<<"$(zcat /usr/share/man/man7/fsbml.7.gz)"
     ok "the man page of the driver" grep -q '^\.TH FSBML 1' <<<"$(zcat /usr/share/man/man1/fsbml.1.gz)"
-    mpicc -O1 -o "$WORK/order" "$FSBML_TOP/tests/mpi/order.c"
-    ok "a job of two ranks verifies its data" job 2 --mca bml fsbml --mca bml_fsbml_display 1 "$WORK/order" 1
+    mpicc -O1 -o "$WORK/suite" "$FSBML_TOP"/tests/mpi/{suite,check,order}.c
+    ok "a job of two ranks verifies its data" job 2 --mca bml fsbml --mca bml_fsbml_display 1 "$WORK/suite" "order 1"
     ok "... and says the version" job_said "fsbml: version $(fsbml_version) for Open MPI ${release%%[a-z]*}\$"
     ok "... and has two unlike rails: TCP" job_said 'fsbml: lo +127\.0\.0\.1 .* tcp:127\.0\.0\.0/8 '
     ok "... and shared memory" job_said 'fsbml: (vader|sm) .* (vader|sm)#0 '
@@ -150,7 +150,7 @@ driver_is_used() {
     ok "fsbml prefix" equal "$(fsbml prefix)" /usr
     # A delay: the link emulator is compiled, below the user's cache.
     ok "fsbml cluster up" quietly fsbml cluster up --rail rate=200mbit,delay=20us --rail rate=20mbit
-    ok "a job on two nodes" quietly fsbml cluster run -- --mca bml fsbml --mca bml_fsbml_display 1 "$WORK/order" 1
+    ok "a job on two nodes" quietly fsbml cluster run -- --mca bml fsbml --mca bml_fsbml_display 1 "$WORK/suite" "order 1"
     ok "... has two rails" test "$(grep -cE 'fsbml: rail[01]  10\.71\.' "$WORK/out")" -eq 2
     ok "fsbml cluster down" quietly fsbml cluster down
 }
