@@ -12,11 +12,13 @@ set -euo pipefail
 
 LIMIT=${FSBML_TEST_LIMIT:-60}
 RAILS=(200mbit 20mbit)
+# shellcheck disable=SC2016  # for a rank to expand
+SAY_PLACE='echo "$(uname -n)$FSBML_PLACE"'
 
-# set | name | outcome | message | state of the rails | mpirun's arguments: PROGRAM is one that verifies its data; RANK0 and
-#   RANK1 begin an application context of one rank each, where the two are to differ
+# set | name | outcome | message | state of the rails | mpirun's arguments: PROGRAM is one that verifies its data, PLACE
+#   one that says where it is; NODE:NAME=VALUE sets a variable on that node only, where the two are to differ
 #   outcome  works: exit status 0, and every byte was right; fails: another exit status; gives up: see gives_up;
-#            placed: the two ranks ran on nodes 1 and 2
+#            placed: the ranks' own words on where they are
 #   message  extended regex that the job's output matches, all of its white space being single blanks there;
 #            empty: stderr must be empty
 #            (an alternative is written ~, as | separates the columns)
@@ -26,8 +28,8 @@ CASES=(
     'version|all rails lose their frames|gives up|None of the rails to a process could be connected|all_lost|PROGRAM'
 
     # the other cases mean nothing if the two ranks do not sit on different nodes
-    'version|ranks on two nodes|placed||-|HOSTNAME'
-    'version|ranks on two nodes, each its own context|placed||-|RANK0 HOSTNAME : RANK1 HOSTNAME'
+    'version|ranks on two nodes|placed|node1 node2|-|PLACE'
+    'version|ranks on two nodes, a variable on one of them|placed|node1 node2x|-|node2:FSBML_PLACE=x PLACE'
 
     # parameters
     'once|packets 0|fails|not a number in its range.*Parameter: bml_fsbml_packets Value: "0"|-|--mca bml_fsbml_packets 0 PROGRAM'
@@ -44,15 +46,15 @@ CASES=(
     'once|quantum 12|fails|Parameter: bml_fsbml_quantum Value: "12"|-|--mca bml_fsbml_quantum 12 PROGRAM'
     'once|together yes|fails|Parameter: bml_fsbml_together Value: "yes"|-|--mca bml_fsbml_together yes PROGRAM'
     'once|together 2|fails|Parameter: bml_fsbml_together Value: "2"|-|--mca bml_fsbml_together 2 PROGRAM'
-    'once|different together on two ranks|works|given different parameters|-|RANK0 PROGRAM : RANK1 -x OMPI_MCA_bml_fsbml_together=0 PROGRAM'
+    'once|different together on two ranks|works|given different parameters|-|node2:OMPI_MCA_bml_fsbml_together=0 PROGRAM'
     'once|per_peer 2|fails|Parameter: bml_fsbml_per_peer Value: "2"|-|--mca bml_fsbml_per_peer 2 PROGRAM'
     'once|display 2|fails|Parameter: bml_fsbml_display Value: "2"|-|--mca bml_fsbml_display 2 PROGRAM'
     'once|policy nonsense|fails|no such scheduling policy.*Value: "nonsense" Known: arrival, thesis, roundrobin, single|-|--mca bml_fsbml_policy nonsense PROGRAM'
     'once|policy in capitals|fails|no such scheduling policy.*Value: "ARRIVAL"|-|--mca bml_fsbml_policy ARRIVAL PROGRAM'
     'once|one bad parameter of two|fails|Parameter: bml_fsbml_samples Value: "x"|-|--mca bml_fsbml_packets 8 --mca bml_fsbml_samples x PROGRAM'
-    'once|bad parameter on one rank only|fails|Parameter: bml_fsbml_packets Value: "abc"|-|RANK0 PROGRAM : RANK1 -x OMPI_MCA_bml_fsbml_packets=abc PROGRAM'
-    'once|different packets on two ranks|works|given different parameters|-|RANK0 PROGRAM : RANK1 -x OMPI_MCA_bml_fsbml_packets=8 PROGRAM'
-    'once|different policies on two ranks|works||-|RANK0 PROGRAM : RANK1 -x OMPI_MCA_bml_fsbml_policy=thesis PROGRAM'
+    'once|bad parameter on one rank only|fails|Parameter: bml_fsbml_packets Value: "abc"|-|node2:OMPI_MCA_bml_fsbml_packets=abc PROGRAM'
+    'once|different packets on two ranks|works|given different parameters|-|node2:OMPI_MCA_bml_fsbml_packets=8 PROGRAM'
+    'once|different policies on two ranks|works||-|node2:OMPI_MCA_bml_fsbml_policy=thesis PROGRAM'
 
     # which rails
     'version|all rails excluded|fails|choice of rails leaves none.*bml_fsbml_exclude: rail0,rail1 Rails found: .*rail0.*rail1|-|--mca bml_fsbml_exclude rail0,rail1 PROGRAM'
@@ -66,14 +68,14 @@ CASES=(
     'version|an address of no rail|works|does not exist on this node.*Name: 10.70.0.2 .*Rails found: rail0 \(10.71.0.[23]\), rail1 \(10.71.1.[23]\) .*btl_tcp_if_include|-|--mca bml_fsbml_exclude 10.70.0.2 PROGRAM'
     'version|a PCI address of no rail|works|does not exist on this node.*Name: 3b:00.0 |-|--mca bml_fsbml_exclude 3b:00.0 PROGRAM'
     'version|rails given by network|works||-|--mca bml_fsbml_include tcp:10.71.0.0/24 PROGRAM'
-    'version|a rail that one side excludes|works||-|RANK0 PROGRAM : RANK1 -x OMPI_MCA_bml_fsbml_exclude=rail1 PROGRAM'
-    'version|a rail that one side lacks|works||-|RANK0 PROGRAM : RANK1 -x OMPI_MCA_btl_tcp_if_include=rail0 PROGRAM'
-    'version|no rail in common|fails|(cannot be reached)~(None of the rails)|-|RANK0 -x OMPI_MCA_bml_fsbml_include=rail0 PROGRAM : RANK1 -x OMPI_MCA_bml_fsbml_include=rail1 PROGRAM'
+    'version|a rail that one side excludes|works||-|node2:OMPI_MCA_bml_fsbml_exclude=rail1 PROGRAM'
+    'version|a rail that one side lacks|works||-|node2:OMPI_MCA_btl_tcp_if_include=rail0 PROGRAM'
+    'version|no rail in common|fails|(cannot be reached)~(None of the rails)|-|node1:OMPI_MCA_bml_fsbml_include=rail0 node2:OMPI_MCA_bml_fsbml_include=rail1 PROGRAM'
 
     # which BML
     'version|fsbml beside r2|works|FSBML and another BML component were both asked for.*steps aside|-|--mca bml fsbml,r2 PROGRAM'
     'version|r2 beside fsbml|works|FSBML and another BML component were both asked for.*steps aside|-|--mca bml r2,fsbml PROGRAM'
-    'version|fsbml on one rank only|works|does not run FSBML|-|RANK0 PROGRAM : RANK1 -x OMPI_MCA_bml=r2 PROGRAM'
+    'version|fsbml on one rank only|works|does not run FSBML|-|node2:OMPI_MCA_bml=r2 PROGRAM'
 
     # rails that are broken when the job starts
     # (tcp by one network for all rails: by name, Open MPI itself takes a missing interface for a fatal mistake)
@@ -139,7 +141,7 @@ verdict() {
     elif [ -n "$reason" ]; then
         printf '%s' "$reason"
     elif [ "$1" = placed ]; then
-        [ "$(sort "$harness_stdout" | paste -sd ' ')" = "node1 node2" ] || printf 'the ranks are not on node1 and node2'
+        [ "$(sort "$harness_stdout" | paste -sd ' ')" = "$2" ] || printf 'the ranks are not: %s' "$2"
     elif [ "$1" = works ] && [ "$harness_status" -ne 0 ]; then
         printf 'exit status %d, though the job can go on' "$harness_status"
     elif [ "$1" = works ] && [ -n "$(harness_failure 'order 1' "$LIMIT")" ]; then
@@ -159,19 +161,26 @@ verdict() {
 # place ARGUMENTS...: completes mpirun's arguments, into `placed`. The two ranks run on nodes 1 and 2, mpirun on node 0:
 # Open MPI 4.1 loses about every second message (opal_show_help) of a rank beside mpirun, whose text is freed too early.
 place() {
-    local argument
+    local argument differ=()
+    for argument in "$@"; do
+        [[ $argument != node[12]:* ]] || differ+=("$argument")
+    done
     placed=(--mca bml fsbml)
     # Open MPI refuses a parameter that is given twice with different values.
-    case " $* " in *" --mca bml "*) placed=() ;; *" -x OMPI_MCA_bml="*) placed=(-x OMPI_MCA_bml=fsbml) ;; esac
-    case " $* " in *" RANK0 "*) ;; *) placed+=(-n 2 --host "node1,node2") ;; esac
+    case " $* " in *" --mca bml "*) placed=() ;; esac
+    placed+=(-n 2 --host "node1,node2")
     for argument in "$@"; do
         case "$argument" in
-            PROGRAM) placed+=("${harness_command[@]}") ;;
-            HOSTNAME) placed+=(hostname) ;;
-            RANK0) placed+=(-n 1 --host node1) ;;
-            RANK1) placed+=(-n 1 --host node2) ;;
-            *) placed+=("$argument") ;;
+            node[12]:*) continue ;;
+            PROGRAM) harness_program order 1 ;;
+            PLACE) harness_command=(sh -c "$SAY_PLACE") ;;
+            *)
+                placed+=("$argument")
+                continue
+                ;;
         esac
+        harness_on_nodes "${differ[@]}"
+        placed+=("${harness_command[@]}")
     done
 }
 
@@ -196,6 +205,5 @@ run_case() {
 
 harness_begin "Gives FSBML bad parameters and broken rails and checks what it says and whether the data stay right." "$@"
 [ "$harness_bml" = fsbml ] || die "these tests are about fsbml: --bml has no meaning here."
-harness_program order 1
 harness_lanes run_case "${CASES[@]}"
 harness_end

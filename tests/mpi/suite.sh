@@ -17,6 +17,15 @@ harness_program() {
     fi
 }
 
+# harness_on_nodes NODE:NAME=VALUE...: makes harness_command set the variable for the ranks on that node only. One application
+# context for all: with several of them, packaged PRRTE 3.0 (Debian 13) loses its daemons.
+harness_on_nodes() {
+    local one script=""
+    [ $# -gt 0 ] || return 0
+    for one in "$@"; do script+="[ \"\$(uname -n)\" != ${one%%:*} ] || export '${one#*:}'; "; done
+    harness_command=(sh -c "$script"'exec "$@"' on_nodes "${harness_command[@]}")
+}
+
 # suite_passed CASE: prints the seconds that the case took in the last job; false if it did not pass.
 suite_passed() {
     local seconds

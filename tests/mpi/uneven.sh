@@ -11,7 +11,7 @@ set -euo pipefail
 LIMIT=${FSBML_TEST_LIMIT:-90}
 
 # rails, as --rail takes them | mpirun's arguments | cases of one job, separated by semicolons, each `name: program: what`
-#   arguments ON0, ON1 and ON2 begin an application context of one rank there
+#   arguments NODE:NAME=VALUE sets a variable on that node only
 #   program   uneven with its arguments: rank 0 streams to rank 1, with `load` also to rank 2, which has one rail less; or another
 #             program of this folder
 #   what      bytes on rail0 and rail1 of node 0 in units of one stream, as LOW-HIGH LOW-HIGH (frames' headers are 5 %), or `works`
@@ -28,10 +28,10 @@ ORDER=(
     '100mbit,nodes=0-1 100mbit||a peer without rail0, spoken to first: first 2: works'
     '100mbit,nodes=0-1 100mbit||a peer without rail0, that speaks first: first 0: works'
     '200mbit 20mbit|--mca btl_tcp_if_include rail1,rail0|rails named in another order: uneven alone 49152: 0.8-1.1 0.0-0.25'
-    '200mbit 20mbit|ON0 -x OMPI_MCA_btl_tcp_if_include=rail1,rail0 PROGRAM : ON1 PROGRAM : ON2 PROGRAM|rails named in another order on one node: uneven alone 49152: 0.8-1.1 0.0-0.25'
+    '200mbit 20mbit|node0:OMPI_MCA_btl_tcp_if_include=rail1,rail0|rails named in another order on one node: uneven alone 49152: 0.8-1.1 0.0-0.25'
     '200mbit 20mbit|--mca btl_tcp_if_include 10.71.1.0/24,10.71.0.0/24|networks named in another order: uneven alone 49152: 0.8-1.1 0.0-0.25'
     '200mbit 20mbit|--mca bml_fsbml_exclude rail0|the first rail excluded: uneven alone 49152: 0.0-0.01 1.0-1.1'
-    '200mbit 20mbit|ON0 PROGRAM : ON1 -x OMPI_MCA_bml_fsbml_exclude=rail0 PROGRAM : ON2 PROGRAM|the first rail excluded on one node: uneven alone 49152: 0.0-0.01 1.0-1.1'
+    '200mbit 20mbit|node1:OMPI_MCA_bml_fsbml_exclude=rail0|the first rail excluded on one node: uneven alone 49152: 0.0-0.01 1.0-1.1'
     '200mbit 20mbit 100mbit|--mca bml_fsbml_exclude rail0|the first of three rails excluded: uneven alone 49152: 0.0-0.01 0.05-0.4'
 )
 
@@ -80,16 +80,13 @@ command_of() {
 
 # arguments_of WORD...: completes mpirun's arguments, into `placed`.
 arguments_of() {
-    local word
+    local word differ=()
     placed=(--mca bml "$harness_bml" --mca bml_fsbml_table "$harness_logs/given")
     for word in "$@"; do
-        case "$word" in
-            PROGRAM) placed+=("${harness_command[@]}") ;;
-            ON[0-2]) placed+=(-n 1 --host "node${word#ON}") ;;
-            *) placed+=("$word") ;;
-        esac
+        if [[ $word = node[0-2]:* ]]; then differ+=("$word"); else placed+=("$word"); fi
     done
-    [[ " $* " == *" PROGRAM "* ]] || placed+=("${harness_command[@]}")
+    harness_on_nodes "${differ[@]}"
+    placed+=("${harness_command[@]}")
 }
 
 run_job() {
