@@ -98,6 +98,7 @@ forms() {
     job 2 witness --mca bml_fsbml_report -
     is "a cable that is out is named first" has "$harness_stdout" \
         '^  rail1 carried nothing between node0 and node1: the interface has no carrier on node1'
+    harness_cluster_down # it has lost a cable
 }
 
 # run_part FUNCTION RANKS, in one word
