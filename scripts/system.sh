@@ -22,7 +22,7 @@ FSBML_SYSTEMS=(debian12 debian13 sid)
 FSBML_SYSTEM_PACKAGES=(
     ca-certificates openmpi-bin libopenmpi-dev g++ clang make autoconf automake libtool pkg-config flex perl patch xz-utils ccache
     libgtest-dev nlohmann-json3-dev libcli11-dev libfmt-dev libhwloc-dev libevent-dev libpmix-dev zlib1g-dev
-    iproute2 ethtool procps file
+    iproute2 ethtool procps file debhelper dpkg-dev python3
 )
 
 system_suite() {
@@ -71,7 +71,7 @@ system_make() {
     dir=$(system_dir "$name")
     [ "$(system_state "$name")" != ready ] || return 0
     is_root || die "a system needs root, for its files and mounts (sudo ./fsbml system make $name)."
-    have unshare pivot_root || need_packages "systems" util-linux mount
+    have unshare chroot || need_packages "systems" util-linux coreutils
     unshare --mount true 2>/dev/null ||
         die "system $name: this process may not mount anything (a container without privileges?), and a system needs mounts of its own."
     mkdir -p "$dir"
@@ -112,14 +112,14 @@ system_bootstrap() {
     rm -rf "$dir/new/var/cache/apt/archives"/*.deb
     # Files that are bound over each time have to be there.
     touch "$dir/new/etc/resolv.conf" "$dir/new/etc/hosts"
-    mkdir -p "$dir/new/home/fsbml" "$dir/new/mnt/outside"
+    mkdir -p "$dir/new/home/fsbml"
     rm -f "$dir/made"
     rm -rf "$dir/root"
     mv -- "$dir/new" "$dir/root"
     system_key "$name" >"$dir/made"
 }
 
-# Not chroot: `ip netns exec` mounts / anew, which needs / to be a mount. /run is the system's own, so that namespaces made in it end with it.
+# Not chroot alone: `ip netns exec` mounts / anew, which needs / to be a mount. /run is the system's own, so that namespaces made in it end with it.
 # shellcheck disable=SC2016
 SYSTEM_ENTER='
     set -e
@@ -139,10 +139,8 @@ SYSTEM_ENTER='
     done
     shift
     cd "$root"
-    pivot_root . mnt/outside
-    umount -l /mnt/outside
-    cd "$here"
-    exec "$@"'
+    mount --move . /
+    exec chroot . sh -c "cd \"\$1\" && shift && exec \"\$@\"" system "$here" "$@"'
 
 system_run() {
     local name=$1 network=$2 root dirs=("$FSBML_TOP")

@@ -22,7 +22,7 @@ printf '%s\n' "\$@" >>"$scratch/calls"
 for word in "\$@"; do case "\$word" in /*) root=\$word ;; esac; done
 mkdir -p "\$root"/{bin,etc,proc,sys,dev,tmp,run}
 [ ! -e "$scratch/broken" ] || exit 1
-for program in sh cat umount; do
+for program in sh cat; do
     file=\$(readlink -f "\$(command -v "\$program")")
     cp "\$file" "\$root/bin/\$program"
     for library in \$(ldd "\$file" | grep -o '/[^ ]*'); do mkdir -p "\$root\${library%/*}" && cp -n "\$library" "\$root\$library"; done
