@@ -19,6 +19,12 @@ run_check() {
     shift 2
     logged "$log" "$what" make -C "$dir/build" -j "$(nproc)" check "$@" || rc=$?
     grep -E '^(PASS|FAIL): ' "$log" | sed 's|: .*/\(abi/\)|: \1|'
+    # Also those of the component, which was compiled before.
+    if { cat "$log" "${log%-check.log}-make.log" 2>/dev/null || :; } | grep -E -m 3 '^[^ ]+:[0-9]+(:[0-9]+)?: warning: ' >&2; then
+        echo "FAIL: no warning of the compiler"
+    else
+        echo "PASS: no warning of the compiler"
+    fi
     [ "$rc" -eq 0 ] || die "$what failed; the log is $log"
 }
 
