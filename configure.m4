@@ -241,6 +241,8 @@ AS_IF([test "$with_openmpi" != no], [
     done
     FSBML_TEST_LIBS="$FSBML_TEST_LIBS -Wl,--no-as-needed,-lmpi,-lopen-pal"
     AS_CASE([$fsbml_version], [4.*], [FSBML_TEST_LIBS="$FSBML_TEST_LIBS,-lopen-rte"])
+    # 6.0 has all but the MPI functions themselves in a library of its own.
+    AS_CASE([" `"$MPICC" --showme:link` "], [*" -lopen_mpi "*], [FSBML_TEST_LIBS="$FSBML_TEST_LIBS,-lopen_mpi"])
     # The component finds hwloc's functions beside Open MPI's when it calls them; the linker of a test wants their library.
     AS_CASE([$FSBML_CPPFLAGS], [*FSBML_NO_HWLOC*], [],
             [fsbml_libs_save=$LIBS
