@@ -239,10 +239,9 @@ AS_IF([test "$with_openmpi" != no], [
     for fsbml_dir in `"$MPICC" --showme:libdirs`; do
         FSBML_TEST_LIBS="$FSBML_TEST_LIBS -L$fsbml_dir -Wl,-rpath,$fsbml_dir"
     done
-    FSBML_TEST_LIBS="$FSBML_TEST_LIBS -Wl,--no-as-needed,-lmpi,-lopen-pal"
+    # What those need in turn is found, too: PMIx, and the libopen_mpi of 6.0.
+    FSBML_TEST_LIBS="$FSBML_TEST_LIBS -Wl,--no-as-needed,--copy-dt-needed-entries,-lmpi,-lopen-pal"
     AS_CASE([$fsbml_version], [4.*], [FSBML_TEST_LIBS="$FSBML_TEST_LIBS,-lopen-rte"])
-    # 6.0 has all but the MPI functions themselves in a library of its own.
-    AS_CASE([" `"$MPICC" --showme:link` "], [*" -lopen_mpi "*], [FSBML_TEST_LIBS="$FSBML_TEST_LIBS,-lopen_mpi"])
     # The component finds hwloc's functions beside Open MPI's when it calls them; the linker of a test wants their library.
     AS_CASE([$FSBML_CPPFLAGS], [*FSBML_NO_HWLOC*], [],
             [fsbml_libs_save=$LIBS
