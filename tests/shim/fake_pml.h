@@ -280,7 +280,11 @@ static inline int fake_main(void (*const *test)(void), size_t n)
     opal_init_util(&argc, &argv);
     snprintf(help, sizeof(help), "%.*s/../../ompi/mca/bml/fsbml", (int) (strrchr(__FILE__, '/') - __FILE__),
              __FILE__);
-    opal_show_help_add_dir(help);
+    /* What the compiler was given may be relative to this folder, and Open MPI wants to know it from the
+     * root. */
+    char *from_root = realpath(help, NULL);
+    opal_show_help_add_dir(NULL != from_root ? from_root : help);
+    free(from_root);
     OBJ_CONSTRUCT(&mca_btl_base_modules_initialized, opal_list_t);
     for (size_t i = 0; i < n; ++i) {
         memset(&done, 0, sizeof(done));
