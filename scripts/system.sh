@@ -22,7 +22,7 @@ FSBML_SYSTEMS=(debian12 debian13 sid)
 FSBML_SYSTEM_PACKAGES=(
     ca-certificates openmpi-bin libopenmpi-dev g++ clang make autoconf automake libtool pkg-config flex perl patch xz-utils ccache
     libgtest-dev nlohmann-json3-dev libcli11-dev libfmt-dev libhwloc-dev libevent-dev libpmix-dev zlib1g-dev
-    iproute2 ethtool procps file debhelper dpkg-dev python3
+    iproute2 ethtool procps file debhelper build-essential python3
 )
 
 system_suite() {

@@ -60,7 +60,8 @@ job_environment() {
         preset_mca btl_tcp_if_include "$(rail_names "$state")"
     fi
     # Ours comes first, so that an older copy installed elsewhere does not win over the one just built.
-    [ -z "$components" ] || preset_mca mca_base_component_path "$components:SYS_DEFAULT:USER_DEFAULT"
+    # Said in any case: Debian 13's PMIx would have jobs search its own folder only.
+    preset_mca mca_base_component_path "${components:+$components:}SYS_DEFAULT:USER_DEFAULT"
     # Ranks that spin while others wait for a core cost whole time slices.
     [ "$ranks" -le "$(nproc)" ] || preset_mca mpi_yield_when_idle 1
     export TMPDIR=$scratch/tmp

@@ -11,13 +11,13 @@ set -euo pipefail
 name="" scratch="" # set by:
 own_clusters c
 
-# undisturbed NAME COMMAND...: its output in $scratch/out and $scratch/err; once more where FSBML says that the measurement was
+# undisturbed TEST COMMAND...: its output in $scratch/out and $scratch/err; once more where FSBML says that the measurement was
 # disturbed.
 undisturbed() {
-    local name=$1
+    local test=$1
     shift
     until "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; do
-        grep -q 'the measurement was disturbed' "$scratch/err" && again "$name" "the measurement was disturbed" && continue
+        grep -q 'the measurement was disturbed' "$scratch/err" && again "$test" "the measurement was disturbed" && continue
         tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
         return 1
     done

@@ -49,13 +49,14 @@ outside() {
         echo 1..1
         return
     fi
-    need_packages "building the package" debhelper dpkg-dev openmpi-bin libopenmpi-dev g++ iproute2 ethtool libcli11-dev libfmt-dev
+    need_packages "building the package" debhelper build-essential openmpi-bin libopenmpi-dev g++ iproute2 ethtool libcli11-dev libfmt-dev
     if have ccache; then
         cache=$(ccache --get-config cache_dir)
         mkdir -p "$cache"
         export CCACHE_DIR=$cache CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros PATH=/usr/lib/ccache:$PATH
     fi
     env -u FSBML_BUILD -u FSBML_CACHE -u FSBML_CLUSTERS -u FSBML_OPENMPI -u XDG_CACHE_HOME \
+        FSBML_TEST_BESIDE="$FSBML_CACHE" \
         "${copy[@]}" "$scratch" "$FSBML_TOP" "$cache" "$BASH" "$FSBML_TOP/tests/driver/package_test.sh" inside
 }
 
@@ -98,9 +99,9 @@ depends_on_the_release() {
     ok "... not on the next release" not is_in_range "$relation" "$(perl -pe 's/[-+].*//; s/(\d+)$/$1 + 1/e' <<<"$installed")"
 }
 
-# files: what apt and dpkg do not keep for themselves.
+# files: what apt and dpkg do not keep for themselves. Other tests, which run beside this one, change the cache of all.
 files() {
-    find / -xdev \( -path "$WORK" -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log \) \
+    find / -xdev \( -path "$WORK" -o -path "$FSBML_TEST_BESIDE" -o -path /var/tmp -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log \) \
         -prune -o -printf '%p %y %l\n' | sort
 }
 

@@ -79,14 +79,13 @@ rails_up() {
 }
 
 run_case() {
-    local name nodes fault kind sentence who reason before0 before1 program=(order 1)
+    local name nodes fault kind sentence who reason before0 before1 program=(collectives)
     # Within a field, \| is a bar.
     IFS='|' read -r name nodes fault kind sentence who <<<"${1//\\|/$'\x01'}"
     sentence=${sentence//$'\x01'/|}
     harness_wanted "$name" || return 0
     rails_up "$nodes"
     # A fault is told a second after the first message to a peer: the job must last as long.
-    [ "$nodes" -eq 2 ] || program=(collectives)
     harness_program "${program[@]}"
     harness_fsbml cluster set --name "$harness_cluster" --node $((nodes - 1)) --rail 1 "$fault"
     before0=$(sent 0) before1=$(sent 1)

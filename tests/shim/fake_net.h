@@ -230,7 +230,7 @@ static mca_bml_fsbml_endpoint_t *net_up(double fast, double slow)
 }
 
 /* The table that another pair has measured: 10 us on both rails. */
-static void net_table_comes(void)
+static inline void net_table_comes(void)
 {
     fsbml_table_t *table = calloc(1, sizeof(*table));
     table->n_rails = 2;
