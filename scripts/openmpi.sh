@@ -39,10 +39,6 @@ reference_runtime() {
     fi
 }
 
-# Debian 13's Open MPI loads UCX, which puts its hooks for memory calls in by patching the C library, and on a virtual machine that now and
-# then never ends. The driver starts many programs and wants none of these hooks; RDMA over UCX would.
-export UCX_MEM_MMAP_HOOK_MODE=${UCX_MEM_MMAP_HOOK_MODE:-none}
-
 # The record of the last `build --openmpi PREFIX`.
 openmpi_record() { printf '%s\n' "$FSBML_BUILD/openmpi"; }
 

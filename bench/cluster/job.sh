@@ -13,6 +13,20 @@ preset() { [ -n "${!1+set}" ] || export "$1=$2"; }
 # preset_mca NAME VALUE: one of Open MPI's own parameters, spelled the same in all versions.
 preset_mca() { preset "OMPI_MCA_$1" "$2"; }
 
+# placement VERSION MAPPING [BINDING]: where PRRTE puts ranks; that of Open MPI 6 warns of the old names.
+placement() {
+    case "$1" in
+        5.*)
+            preset PRTE_MCA_rmaps_default_mapping_policy "$2"
+            [ -z "${3:-}" ] || preset PRTE_MCA_hwloc_default_binding_policy "$3"
+            ;;
+        *)
+            preset PRTE_MCA_mapby "$2"
+            [ -z "${3:-}" ] || preset PRTE_MCA_bindto "$3"
+            ;;
+    esac
+}
+
 # slots NODES RANKS: how many of RANKS dealt round robin each node gets, one line a node.
 slots() {
     local node
@@ -42,8 +56,7 @@ job_environment() {
             preset PRTE_MCA_prte_if_include mgmt0
             preset PRTE_MCA_plm ssh
             preset PRTE_MCA_plm_ssh_agent "$scratch/agent"
-            preset PRTE_MCA_rmaps_default_mapping_policy node:oversubscribe
-            preset PRTE_MCA_hwloc_default_binding_policy none
+            placement "$version" node:oversubscribe none
             ;;
     esac
     preset OMPI_ALLOW_RUN_AS_ROOT 1
