@@ -94,18 +94,21 @@ cut_a_full_rail() {
 falls_silent_full() {
     local node reason name="rail0 falls silent with its buffer full"
     harness_wanted "$name" || return 0
-    harness_cluster_up 3 5mbit 20mbit
-    for node in "${harness_nodes[@]:1}"; do
-        nsenter --net="/run/netns/$node" sh -c 'echo 4096 4096 4096 >/proc/sys/net/ipv4/tcp_wmem'
-    done
-    start "${LONG[@]}" --mca bml_fsbml_small_size 4096
-    in_the_midst cut_a_full_rail
-    reason=$(verdict "$FELL_SILENT")
-    if [ -z "$reason" ] && [ "$harness_major" -ge 5 ] && ! grep -q "$NO_GOODBYE" "$harness_stderr"; then
+    while :; do
+        harness_cluster_up 3 5mbit 20mbit
+        for node in "${harness_nodes[@]:1}"; do
+            nsenter --net="/run/netns/$node" sh -c 'echo 4096 4096 4096 >/proc/sys/net/ipv4/tcp_wmem'
+        done
+        start "${LONG[@]}" --mca bml_fsbml_small_size 4096
+        in_the_midst cut_a_full_rail
+        harness_cluster_down # it has lost a cable
+        reason=$(verdict "$FELL_SILENT")
+        if [ -n "$reason" ] || [ "$harness_major" -lt 5 ] || grep -q "$NO_GOODBYE" "$harness_stderr"; then break; fi
+        # The cable may go out while a probe that only asks is under way, and takes no room.
         reason="nothing has waited on the rail"
-    fi
+        again "$name" "$reason" 4 || break
+    done
     harness_result "$name" "$reason"
-    harness_cluster_down # it has lost a cable
 }
 
 lose_frames() {

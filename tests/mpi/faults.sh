@@ -86,6 +86,7 @@ run_case() {
     harness_wanted "$name" || return 0
     rails_up "$nodes"
     # A fault is told a second after the first message to a peer: the job must last as long.
+    [ "$nodes" -gt 2 ] || program=(requests)
     harness_program "${program[@]}"
     harness_fsbml cluster set --name "$harness_cluster" --node $((nodes - 1)) --rail 1 "$fault"
     before0=$(sent 0) before1=$(sent 1)
@@ -134,6 +135,8 @@ slowed() {
 
 harness_begin "Runs jobs on rails that are at fault when they start, and looks whether the cause is named." "$@"
 need_packages "the tests of reports" python3
+# With routes looked up (netlink, where Open MPI was built with libnl), tcp of 5.0 offers no path between two networks, so FSBML has none to find fault with.
+[ "$harness_major" -lt 5 ] || export OMPI_MCA_reachable=weighted
 if harness_in version; then
     slowed
     harness_lanes run_case "${CASES[@]}"
