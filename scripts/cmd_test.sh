@@ -134,7 +134,7 @@ cmd_test() {
     use_compiler_cache
     # Sections that run beside each other find it done.
     case " ${beside[*]} ${alone[*]} " in
-        *" units "* | *" commands "* | *" clusters "* | *" mpi "* | *" mpi-quick "* | *" badinput "*)
+        *" units "* | *" commands "* | *" clusters "* | *" mpi "* | *" mpi-quick "* | *" mpi-programs "* | *" badinput "*)
             "$FSBML_TOP/fsbml" build || exit 1 ;;
     esac
     run_beside "${beside[@]}"

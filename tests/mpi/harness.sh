@@ -297,6 +297,10 @@ HARNESS_NOISE=(
     '^$'
     '^fsbml: [^e]'  # the driver's progress
     'plm:(rsh|ssh): Warning: setpgid\([0-9]+,[0-9]+\) failed in parent'  # mpirun lost a race with its own child
+    # Open MPI 6.0.0rc2 says of itself:
+    '^ $'
+    'WARNING: Calling MPI_Cancel for a request created by a non-blocking send is deprecated'
+    'osc_ucx_component\.c:[0-9]+ +Error: OSC UCX component priority set inside component query failed'
 )
 
 # harness_noise: prints the last job's first line on stderr that may not be there, if there is one.
