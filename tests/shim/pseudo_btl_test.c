@@ -217,6 +217,9 @@ static struct {
 
 static void pml_receive(FSBML_RECV_PARAMS(btl, des))
 {
+#ifdef FSBML_OMPI_4
+    (void) recv_tag;
+#endif
     got.btl = btl;
     got.data = FSBML_RECV_DATA(des);
     got.n += 1 == des->des_segment_count && 8 == des->des_segments[0].seg_len;
