@@ -202,7 +202,10 @@ test_debian12-mpi() { inside debian12 mpi badinput; }
 test_debian13-check() { inside debian13 component package; }
 test_debian13-mpi() { inside debian13 mpi badinput; }
 test_sid-check() { inside sid component package; }
-test_sid-mpi() { inside sid mpi-programs; }
+test_sid-mpi() {
+    inside sid mpi-programs
+    printf 'ok - the rest of mpi, and badinput # SKIP some of it fails with Open MPI 6.0.0rc2; the section sid-more runs it\n'
+}
 test_sid-more() { inside sid mpi badinput; }
 
 # in_debian13 SECTION COMMAND...: the section in that system, or COMMAND if this is it.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Who measures on nodes with different rails, whether all ranks get the same table, and what the rails then carry.
 #
-# Once: ranks agree on who measures by FSBML's own messages.
+# Once: ranks agree on the measuring pairs by FSBML's own messages.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 set -euo pipefail
