@@ -278,6 +278,59 @@ static void a_peer_that_gets_through_revives_its_path(void)
     world_down(2);
 }
 
+/* A question for which a BTL has no room (its queue is full, no descriptor is left) is asked when there is:
+ * no path is lost by it, unless its BTL refuses for as long as a peer may be silent. */
+static void a_question_that_is_refused_is_asked_again(void)
+{
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    fake[0].refuses = true;
+    fake[1].no_alloc = true;
+    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
+    CHECK(3 == ep->possible && 0 == fake[0].n_queue + fake[1].n_queue);
+    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 100, TAG));
+    pass_time(5);
+    fake[0].refuses = false;
+    pass_time(1);
+    CHECK(1 == fake[0].n_queue && 1 == fake_answer(&fake[0], true));
+    CHECK(1 == ep->live && 3 == ep->possible && 1 == fake[0].n_sent);
+    pass_time(50);
+    pass_time(1);
+    CHECK(1 == ep->possible && NULL != strstr(ep->path[1].why, "refuses"));
+    while (fake_complete(&fake[0], OPAL_SUCCESS)) {
+    }
+    CHECK(1 == done.n);
+    world_down(2);
+}
+
+/* So is an answer: a peer with no other path would wait for it without end. */
+static void an_answer_that_is_refused_is_given_later(void)
+{
+    (void) up();
+    mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
+    (void) fake_answer(&fake[0], true);
+    (void) fake_answer(&fake[1], true);
+    pass_time(1);
+    CHECK(3 == ep->live && !ep->proving);
+    uint32_t ask[8] = {FSBML_PACKET_MAGIC, FSBML_PACKET_ASK, 1, 1, 7};
+    fake[1].refuses = true;
+    fake_deliver(&fake[1], FSBML_TAG_PROBE, ask, sizeof(ask));
+    ask[4] = 9; /* a newer question, the one that counts */
+    fake_deliver(&fake[1], FSBML_TAG_PROBE, ask, sizeof(ask));
+    pass_time(5);
+    CHECK(0 == fake[1].n_queue);
+    fake[1].refuses = false;
+    pass_time(1);
+    pass_time(1);
+    CHECK(0 == fake[0].n_queue && 1 == fake[1].n_queue && !ep->proving);
+    uint32_t answer[8];
+    memcpy(answer, fake[1].queue[0].des->segment[0].seg_addr.pval, sizeof(answer));
+    CHECK(FSBML_PACKET_ANSWER == answer[1] && 9 == answer[4]);
+    world_down(2);
+}
+
 /* What a live rail refuses for the moment is kept and tried again, in order. */
 static void held_messages_survive_a_busy_rail(void)
 {
@@ -368,6 +421,7 @@ int main(void)
         a_late_answer_brings_a_rail_back,           errors_reach_the_pml_only_from_live_rails,
         without_any_rail_the_messages_fail,         an_undelivered_probe_closes_its_path,
         a_probe_refused_at_once_is_freed_once,      a_peer_that_gets_through_revives_its_path,
+        a_question_that_is_refused_is_asked_again,  an_answer_that_is_refused_is_given_later,
         held_messages_survive_a_busy_rail,          a_btl_that_drops_flags_is_left_out,
         a_peer_without_fsbml_gets_one_rail,         questions_are_answered_on_their_rail,
     };

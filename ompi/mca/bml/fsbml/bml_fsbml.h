@@ -80,6 +80,10 @@ typedef struct mca_bml_fsbml_path_t {
     _Atomic uint64_t closed_ns; /**< when it died, 0: it has not */
     _Atomic bool removed;       /**< by del_btl: an answer does not bring it back */
     uint32_t round; /**< of questions: what was asked before the path was removed proves nothing */
+    bool to_ask, ask_again; /**< a question is to be sent, and which: its BTL had no room yet; ep->lock */
+    bool owes;              /**< an answer to the peer, likewise */
+    uint32_t owed_seq;      /**< its number */
+    uint64_t refused_ns;    /**< since when its BTL refuses the question, 0: it does not */
     _Atomic bool heard, proved;  /**< the peer has asked on it; or answered, at some time */
     _Atomic uint32_t astray;     /**< who got what was asked here: FSBML_ASTRAY_*, or that and a rank */
     _Atomic bool looked, judged; /**< the peer was asked why the path does not work; the cause is known */

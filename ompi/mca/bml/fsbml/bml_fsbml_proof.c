@@ -52,10 +52,21 @@ static void unwatch(mca_bml_fsbml_endpoint_t *ep)
     opal_mutex_unlock(&list_lock);
 }
 
+static bool owes_answers(mca_bml_fsbml_endpoint_t *ep)
+{
+    bool owes = false;
+    opal_mutex_lock(&ep->lock);
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        owes = owes || ep->path[i].owes;
+    }
+    opal_mutex_unlock(&ep->lock);
+    return owes;
+}
+
 static bool needs_nothing(mca_bml_fsbml_endpoint_t *ep)
 {
     return atomic_load(&ep->live) == atomic_load(&ep->possible) && 0 == atomic_load(&ep->n_held)
-           && !fsbml_far_asks(ep);
+           && !fsbml_far_asks(ep) && !owes_answers(ep);
 }
 
 int fsbml_proof_init(void)
@@ -81,18 +92,86 @@ void fsbml_proof_fini(void)
  * it. */
 enum { SEQ_AGAIN = 1 };
 
-static int ask(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, bool again)
+/* A BTL without room for it now (a full queue, no descriptor): that passes, and says nothing of the path. */
+static bool is_full(int rc)
+{
+    return OMPI_ERR_OUT_OF_RESOURCE == rc || OMPI_ERR_TEMP_OUT_OF_RESOURCE == rc;
+}
+
+/* Sends the question that is to be sent on this path, if there is one. What its BTL has no room for is tried
+ * again by progress(), until the time-out. */
+static void ask(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
     opal_mutex_lock(&ep->lock);
-    const uint32_t round = path->round;
+    const bool asks = path->to_ask;
+    const uint32_t seq = path->round << 1 | (path->ask_again ? SEQ_AGAIN : 0);
+    path->to_ask = false;
     opal_mutex_unlock(&ep->lock);
+    if (!asks) {
+        return;
+    }
     const fsbml_packet_t packet = {.type = FSBML_PACKET_ASK,
                                    .from = *OMPI_PROC_MY_NAME,
-                                   .seq = round << 1 | (again ? SEQ_AGAIN : 0),
+                                   .seq = seq,
                                    .count = ep->proc->super.proc_name.vpid + 1,
                                    .bytes = ep->proc->super.proc_name.jobid};
     /* It fills a frame: a path on which only small ones get through would swallow what the PML sends. */
-    return fsbml_packet_send(&path->super, &packet, NULL, 0, fsbml_end_frame(path->rail));
+    const int rc = fsbml_packet_send(&path->super, &packet, NULL, 0, fsbml_end_frame(path->rail));
+    const uint64_t now = fsbml_now_ns();
+    bool refuses = OMPI_SUCCESS != rc;
+    opal_mutex_lock(&ep->lock);
+    if (is_full(rc)) {
+        path->refused_ns = 0 != path->refused_ns ? path->refused_ns : now;
+        refuses = now - path->refused_ns > mca_bml_fsbml_params.probe_timeout_ns;
+        path->to_ask = true;
+    } else {
+        path->refused_ns = 0;
+    }
+    opal_mutex_unlock(&ep->lock);
+    if (refuses && 0 == (atomic_load(&ep->live) & fsbml_bit(path->rail))) {
+        fsbml_path_close(ep, path,
+                         OMPI_ERR_NOT_SUPPORTED == rc ? "its BTL does not keep the flags of a descriptor"
+                                                      : "its BTL refuses to send");
+    }
+}
+
+static void answer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    opal_mutex_lock(&ep->lock);
+    const bool answers = path->owes;
+    const fsbml_packet_t packet = {.type = FSBML_PACKET_ANSWER,
+                                   .from = *OMPI_PROC_MY_NAME,
+                                   .seq = path->owed_seq,
+                                   .count = OMPI_PROC_MY_NAME->vpid + 1,
+                                   .bytes = OMPI_PROC_MY_NAME->jobid};
+    path->owes = false;
+    opal_mutex_unlock(&ep->lock);
+    if (answers && is_full(fsbml_packet_send(&path->super, &packet, NULL, 0, 0))) {
+        opal_mutex_lock(&ep->lock);
+        if (!path->owes) { /* else: a newer question came meanwhile */
+            path->owes = true;
+            path->owed_seq = packet.seq;
+        }
+        opal_mutex_unlock(&ep->lock);
+        fsbml_proof_watch(ep);
+    }
+}
+
+static void owe(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint32_t seq)
+{
+    opal_mutex_lock(&ep->lock);
+    path->owes = true;
+    path->owed_seq = seq;
+    opal_mutex_unlock(&ep->lock);
+}
+
+/* What the BTLs had no room for. */
+static void ask_and_answer(mca_bml_fsbml_endpoint_t *ep)
+{
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        ask(ep, &ep->path[i]);
+        answer(ep, &ep->path[i]);
+    }
 }
 
 void fsbml_proof_start_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
@@ -105,18 +184,16 @@ void fsbml_proof_start_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
         ep->first_live_ns = 0 != atomic_load(&ep->live) ? fsbml_now_ns() : 0;
         ep->confirm_ns = ep->confirmed_ns = 0;
         ep->asked_ns = fsbml_now_ns();
+        path->to_ask = true;
+        path->ask_again = false;
+        path->refused_ns = 0;
         atomic_fetch_or(&ep->possible, fsbml_bit(path->rail));
     }
     opal_mutex_unlock(&ep->lock);
     if (removed) {
         return;
     }
-    int rc = ask(ep, path, false);
-    if (OMPI_ERR_NOT_SUPPORTED == rc) {
-        fsbml_path_close(ep, path, "its BTL does not keep the flags of a descriptor");
-    } else if (OMPI_SUCCESS != rc) {
-        fsbml_path_close(ep, path, "its BTL refuses to send");
-    }
+    ask(ep, path);
     fsbml_proof_watch(ep);
 }
 
@@ -211,18 +288,24 @@ void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
     }
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
     const bool timed = 0 != (packet->flags & FSBML_PACKET_TIMED);
-    const fsbml_packet_t answer = {.type = FSBML_PACKET_ANSWER,
-                                   .flags = (packet->flags & FSBML_PACKET_TIMED)
-                                            | (mine ? 0 : FSBML_PACKET_ASTRAY),
-                                   .from = *OMPI_PROC_MY_NAME,
-                                   .seq = packet->seq,
-                                   .count = packet->count,
-                                   .bytes = packet->bytes,
-                                   .delay_ns = timed ? fsbml_far_late_ns(ep, btl, packet) : 0};
-    (void) fsbml_packet_send(entry, &answer, NULL, 0, 0); /* not sent: not proved */
+    if (timed || !mine || NULL == ep) { /* of these, one that is lost costs nothing */
+        const fsbml_packet_t now = {.type = FSBML_PACKET_ANSWER,
+                                    .flags = (packet->flags & FSBML_PACKET_TIMED)
+                                             | (mine ? 0 : FSBML_PACKET_ASTRAY),
+                                    .from = *OMPI_PROC_MY_NAME,
+                                    .seq = packet->seq,
+                                    .count = packet->count,
+                                    .bytes = packet->bytes,
+                                    .delay_ns = timed ? fsbml_far_late_ns(ep, btl, packet) : 0};
+        (void) fsbml_packet_send(entry, &now, NULL, 0, 0);
+    }
     for (uint32_t i = 0; NULL != ep && i < ep->n_paths && mine; ++i) {
         if (ep->path[i].super.btl == btl) {
             atomic_store(&ep->path[i].heard, true);
+            if (!timed) {
+                owe(ep, &ep->path[i], packet->seq);
+                answer(ep, &ep->path[i]);
+            }
             if (fsbml_path_closed(&ep->path[i])) {
                 fsbml_proof_start_path(ep, &ep->path[i]); /* the peer gets through: ask once more */
             }
@@ -291,17 +374,17 @@ static void give_up_silent(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
     bool late = 0 != ep->first_live_ns && now - ep->first_live_ns > timeout;
     if (late && 0 == ep->confirm_ns) {
         ep->confirm_ns = now;
+        /* Also again on the silent ones: the first question may have been lost with its connection. */
+        for (uint32_t i = 0; i < ep->n_paths; ++i) {
+            ep->path[i].to_ask = ep->path[i].ask_again =
+                0 != ((live | silent) & fsbml_bit(ep->path[i].rail));
+        }
         confirm = true;
     }
     bool over = 0 != ep->confirmed_ns && now - ep->confirmed_ns > timeout / 4;
     opal_mutex_unlock(&ep->lock);
     if (confirm) {
-        /* Also again on the silent ones: the first question may have been lost with its connection. */
-        for (uint32_t i = 0; i < ep->n_paths; ++i) {
-            if ((live | silent) & fsbml_bit(ep->path[i].rail)) {
-                (void) ask(ep, &ep->path[i], true);
-            }
-        }
+        ask_and_answer(ep);
     }
     if (over) {
         for (uint32_t i = 0; i < ep->n_paths; ++i) {
@@ -354,6 +437,7 @@ static void look_after(uint64_t now)
     opal_mutex_unlock(&list_lock);
     for (size_t i = 0; i < n; ++i) {
         fsbml_far_look(ep[i]);
+        ask_and_answer(ep[i]);
         tell_silence(ep[i], now);
         give_up_silent(ep[i], now);
         bool settled = fsbml_path_report(ep[i], now);
