@@ -13,6 +13,13 @@ preset() { [ -n "${!1+set}" ] || export "$1=$2"; }
 # preset_mca NAME VALUE: one of Open MPI's own parameters, spelled the same in all versions.
 preset_mca() { preset "OMPI_MCA_$1" "$2"; }
 
+# search_components [FOLDER]: has jobs search FOLDER first, then what the environment says, else Open MPI's own folders. That is
+# said in any case: Debian 13's PMIx would have jobs search its own folder only.
+search_components() {
+    local rest=${OMPI_MCA_mca_base_component_path:-SYS_DEFAULT:USER_DEFAULT}
+    export OMPI_MCA_mca_base_component_path=${1:+$1:}$rest
+}
+
 # placement VERSION MAPPING [BINDING]: where PRRTE puts ranks; that of Open MPI 6 warns of the old names.
 placement() {
     case "$1" in
@@ -73,8 +80,7 @@ job_environment() {
         preset_mca btl_tcp_if_include "$(rail_names "$state")"
     fi
     # Ours comes first, so that an older copy installed elsewhere does not win over the one just built.
-    # Said in any case: Debian 13's PMIx would have jobs search its own folder only.
-    preset_mca mca_base_component_path "${components:+$components:}SYS_DEFAULT:USER_DEFAULT"
+    search_components "$components"
     # Ranks that spin while others wait for a core cost whole time slices.
     [ "$ranks" -le "$(nproc)" ] || preset_mca mpi_yield_when_idle 1
     export TMPDIR=$scratch/tmp

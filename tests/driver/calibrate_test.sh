@@ -134,7 +134,7 @@ on_hosts() {
     state=$(cluster_state "$name")
     (
         job_environment "$(openmpi_version "$(openmpi_prefix)")" "$state" /dev/shm/job "" 2
-        unset OMPI_MCA_btl_tcp_if_include OMPI_MCA_mca_base_component_path
+        unset OMPI_MCA_btl_tcp_if_include
         job_run "$state" 2 -- "$FSBML_TOP/fsbml" calibrate "$@"
     )
 }

@@ -29,6 +29,7 @@ ok() {
         printf 'ok %d - %s\n' "$tap_number" "$description" >&9
     else
         printf 'not ok %d - %s\n' "$tap_number" "$description" >&9
+        [ ! -s "${scratch:-/dev/null}/err" ] || tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
         tap_failures=$((tap_failures + 1))
     fi
 }
