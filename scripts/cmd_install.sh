@@ -57,5 +57,5 @@ cmd_install() {
     options=$(component_path_options "$prefix")
     say "installed for Open MPI $version in $dir; use it with: mpirun --mca bml fsbml ${options:+$options }..."
     [ -z "$options" ] ||
-        say "without the second option, which may be in the environment (export OMPI_MCA_mca_base_component_path=${options##* }), this mpirun has jobs search other folders only."
+        say "without the options after it, this mpirun has jobs search other folders only. In the environment they are: export OMPI_MCA_mca_base_component_path=SYS_DEFAULT:USER_DEFAULT PMIX_MCA_mca_base_component_path=${options##* }"
 }

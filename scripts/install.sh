@@ -70,11 +70,11 @@ found_by_default() {
 }
 
 # component_path_options PREFIX: prints what mpirun needs beside --mca bml fsbml for jobs to search Open MPI's own folders; as a
-# rule nothing. Debian 13's PMIx sets a component path in its parameter file, which mpirun of 5.0 gives to jobs as Open MPI's.
+# rule nothing. Debian 13's PMIx is built with a component path, which mpirun of 5.0 gives to jobs as Open MPI's; PMIx keeps its own.
 component_path_options() {
     local mpirun environment
     mpirun=$(openmpi_tool "$1" mpirun) || return 0
     # Where jobs are started in another way only (a login node), this says nothing.
     environment=$(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$mpirun" -n 1 env </dev/null 2>/dev/null) || return 0
-    sed -n 's/^OMPI_MCA_mca_base_component_path=.*/--mca mca_base_component_path SYS_DEFAULT:USER_DEFAULT/p' <<<"$environment"
+    sed -n 's/^OMPI_MCA_mca_base_component_path=\(.*\)/--mca mca_base_component_path SYS_DEFAULT:USER_DEFAULT --pmixmca mca_base_component_path \1/p' <<<"$environment"
 }

@@ -131,6 +131,7 @@ component_is_used() {
     ok "the man page of the driver" grep -q '^\.TH FSBML 1' <<<"$(zcat /usr/share/man/man1/fsbml.1.gz)"
     mpicc -O1 -o "$WORK/suite" "$FSBML_TOP"/tests/mpi/{suite,check,order}.c
     ok "a job of two ranks verifies its data" job 2 --mca bml fsbml --mca bml_fsbml_display 1 "$WORK/suite" "order 1"
+    ok "... without a complaint of PMIx's" equal "$(grep -c 'PMIx components' "$WORK/job" || :)" 0
     ok "... and says the version" job_said "fsbml: version $(fsbml_version) for Open MPI ${release%%[a-z]*}\$"
     ok "... and has two unlike rails: TCP" job_said 'fsbml: lo +127\.0\.0\.1 .* tcp:127\.0\.0\.0/8 '
     ok "... and shared memory" job_said 'fsbml: (vader|sm) .* (vader|sm)#0 '

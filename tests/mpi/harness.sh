@@ -108,10 +108,6 @@ harness_begin() {
     trap harness_cleanup EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM
-    # PRRTE 5 hands the path on which Open MPI looks for components to PMIx, which complains about what it finds there. With
-    # a path of its own, PMIx stays silent.
-    mkdir -p "$harness_logs/none"
-    export PMIX_MCA_mca_base_component_path=$harness_logs/none
     printf '# Open MPI %s in %s, bml %s\n' "$version" "$prefix" "$harness_bml"
 }
 
