@@ -49,15 +49,18 @@ test_obstacle() {
             fi
             ;;
         system)
-            system=$(test_system "$section")
-            # On that very system, and in it, nothing has to be made.
-            if system_is_here "$system"; then return; fi
-            if [ -n "${FSBML_SYSTEM:-}" ]; then
-                echo "it belongs to system $system, and this is system $FSBML_SYSTEM"
-            # Its last words say why it cannot be made.
-            elif ! ("$FSBML_TOP/fsbml" system make "$system") >"$FSBML_BUILD/log/system-$section.log" 2>&1; then
-                tail -n 1 "$FSBML_BUILD/log/system-$section.log" | sed 's/^fsbml: error: //'
-            fi
+            for system in $(test_system "$section"); do
+                # On that very system, and in it, nothing has to be made.
+                if system_is_here "$system"; then continue; fi
+                if [ -n "${FSBML_SYSTEM:-}" ]; then
+                    echo "it belongs to system $system, and this is system $FSBML_SYSTEM"
+                    return
+                # Its last words say why it cannot be made.
+                elif ! ("$FSBML_TOP/fsbml" system make "$system") >"$FSBML_BUILD/log/system-$section.log" 2>&1; then
+                    tail -n 1 "$FSBML_BUILD/log/system-$section.log" | sed 's/^fsbml: error: //'
+                    return
+                fi
+            done
             ;;
     esac
 }

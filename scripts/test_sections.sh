@@ -8,7 +8,7 @@
 
 # The longest first, so that the last one to end is a short one.
 TEST_BESIDE=(patched-check units component sanitizers debian12-check debian13-check sid-check commands package bench threads link)
-TEST_ALONE=(mpi-quick mpi-programs mpi clusters badinput mpi-sanitizers debian12-mpi debian13-mpi sid-mpi sid-more patched-mpi patched-r2)
+TEST_ALONE=(mpi-quick mpi-programs mpi clusters badinput mpi-sanitizers debian12-mpi debian13-mpi sid-mpi sid-more patched-mpi patched-r2 versions)
 # Parts of others, which run only where they are asked for.
 TEST_BY_NAME=(component mpi-quick mpi-programs sid-more)
 TEST_QUICK=(units mpi-quick)
@@ -40,6 +40,7 @@ test_about() {
         debian12-mpi | debian13-mpi) echo "system ${1%-mpi}: what depends on its Open MPI: programs on virtual clusters, bad parameters" ;;
         patched-check) echo "patched Open MPI in system debian13: build, and make check but for the core, with the base patches' own tests" ;;
         patched-mpi) echo "patched Open MPI in system debian13: MPI programs on virtual clusters" ;;
+        versions) echo "a component in an Open MPI of another version: this machine's and those of systems debian13 and sid" ;;
         patched-r2) echo "r2 in the patched Open MPI: MPI programs as without patches" ;;
     esac
 }
@@ -47,15 +48,16 @@ test_about() {
 # test_needs SECTION: 'cluster', 'system' (which has clusters of its own), or nothing.
 test_needs() {
     case "$1" in
-        debian12-* | debian13-* | sid-* | patched-*) echo system ;;
+        debian12-* | debian13-* | sid-* | patched-* | versions) echo system ;;
         clusters | mpi | mpi-quick | mpi-programs | badinput | mpi-sanitizers) echo cluster ;;
     esac
 }
 
-# test_system SECTION: the system that it runs in, if it is not for any.
+# test_system SECTION: the system that it runs in, or the systems that it needs.
 test_system() {
     case "$1" in
         patched-*) echo debian13 ;;
+        versions) echo debian13 sid ;;
         debian12-* | debian13-* | sid-*) echo "${1%-*}" ;;
     esac
 }
@@ -206,6 +208,7 @@ test_sid-mpi() {
     inside sid mpi-programs
     printf 'ok - the rest of mpi, and badinput # SKIP some of it fails with Open MPI 6.0.0rc2; the section sid-more runs it\n'
 }
+test_versions() { run_scripts -- "$FSBML_TOP/tests/driver/versions_test.sh"; }
 test_sid-more() { inside sid mpi badinput; }
 
 # in_debian13 SECTION COMMAND...: the section in that system, or COMMAND if this is it.
