@@ -71,7 +71,8 @@ static inline uint64_t next_random(uint64_t *state)
 static inline uint64_t fake_random(fake_btl_t *fake)
 {
     uint64_t state = fake->random;
-    return fake->random = next_random(&state);
+    fake->random = next_random(&state);
+    return state;
 }
 
 static inline bool fake_refuses(fake_btl_t *fake, bool always)
@@ -226,7 +227,7 @@ static int fake_add_procs(mca_btl_base_module_t *btl, size_t n, struct opal_proc
     return OPAL_SUCCESS;
 }
 
-static void fake_construct(fake_btl_t *fake, size_t eager, size_t max_send, uint32_t exclusivity)
+static inline void fake_construct(fake_btl_t *fake, size_t eager, size_t max_send, uint32_t exclusivity)
 {
     memset(fake, 0, sizeof(*fake));
     fake->random = 1;
@@ -305,7 +306,7 @@ static void fake_deliver(fake_btl_t *fake, mca_btl_base_tag_t tag, void *data, s
 
 /* Completes all probes in the queue; answers the questions among them if asked to. Returns how many
  * questions. */
-static int fake_answer(fake_btl_t *fake, bool answer)
+static inline int fake_answer(fake_btl_t *fake, bool answer)
 {
     int questions = 0, n, from;
     pthread_mutex_lock(&fake->lock);

@@ -208,7 +208,7 @@ int opal_progress(void)
 }
 
 /* Two rails in virtual time, proved: `fast` and `slow` are ns per byte. */
-static mca_bml_fsbml_endpoint_t *net_up(double fast, double slow)
+static inline mca_bml_fsbml_endpoint_t *net_up(double fast, double slow)
 {
     net_reset();
     look_ns = 20;
@@ -244,7 +244,7 @@ static inline void net_table_comes(void)
     free(table);
 }
 
-static void net_down(void)
+static inline void net_down(void)
 {
     net_also = NULL;
     net_reset();

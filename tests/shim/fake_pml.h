@@ -143,7 +143,8 @@ int clock_gettime(clockid_t id, struct timespec *ts)
     if (!time_is_virtual) {
         return (int) syscall(SYS_clock_gettime, id, ts);
     }
-    const uint64_t now = 0 != look_ns ? (virtual_ns += look_ns) : virtual_ns;
+    virtual_ns += look_ns;
+    const uint64_t now = virtual_ns;
     other_clocks += CLOCK_MONOTONIC != id;
     ts->tv_sec = (time_t) (now / 1000000000u);
     ts->tv_nsec = (long) (now % 1000000000u);
@@ -183,7 +184,7 @@ static void world_add_peer(void)
     }
 
 /* Fresh rails from the first n fakes (constructed by the caller), and the module behind them. */
-static void world_up(int n)
+static inline void world_up(int n)
 {
     static const fsbml_loggp_t fast = LOGGP(10e3, 2e3, 3e3, 40), slow = LOGGP(10e3, 2e3, 3e3, 400);
     for (int i = 0; i < n; ++i) {
@@ -205,7 +206,7 @@ static void world_up(int n)
     ompi_proc_local_proc = peer;
 }
 
-static void world_down(int n)
+static inline void world_down(int n)
 {
     CHECK(OMPI_SUCCESS == mca_bml.bml_del_procs(n_peers, peers));
     for (int i = 0; i < n; ++i) {

@@ -121,7 +121,7 @@ static int do_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep
     return copy(btl, ep, local, remote, lh, rh, size, false, fn, context, data);
 }
 
-static void complete_pending(int status)
+static inline void complete_pending(int status)
 {
     for (int i = 0; i < n_pending; ++i) {
         const pending_t p = pending[i];
@@ -139,7 +139,7 @@ static struct {
 
 static void *expected_handle, *expected_endpoint;
 
-static void pml_rdma_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, void *local,
+static inline void pml_rdma_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, void *local,
                           mca_btl_base_registration_handle_t *handle, void *context, void *data, int status)
 {
     (void) local;
@@ -151,7 +151,7 @@ static void pml_rdma_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoi
 }
 
 /* n rails to one peer, with these abilities (MCA_BTL_FLAGS_*), all live. */
-static mca_bml_base_endpoint_t *up(int n, uint32_t flags, bool registers)
+static inline mca_bml_base_endpoint_t *up(int n, uint32_t flags, bool registers)
 {
     memset(rdma, 0, sizeof(rdma));
     memset(&told, 0, sizeof(told));
@@ -177,7 +177,7 @@ static mca_bml_base_endpoint_t *up(int n, uint32_t flags, bool registers)
     return ep;
 }
 
-static void down(int n)
+static inline void down(int n)
 {
     CHECK(0 == n_pending && 0 == told.bad);
     for (int i = 0; i < n; ++i) {
@@ -186,13 +186,13 @@ static void down(int n)
     world_down(n);
 }
 
-static mca_bml_base_btl_t *rdma_entry(mca_bml_base_endpoint_t *ep)
+static inline mca_bml_base_btl_t *rdma_entry(mca_bml_base_endpoint_t *ep)
 {
     return mca_bml_base_btl_array_get_index(&ep->btl_rdma, 0);
 }
 
 /* The bytes of a registration as the PML puts them into its header. */
-static mca_btl_base_registration_handle_t *as_sent(const mca_bml_base_btl_t *e,
+static inline mca_btl_base_registration_handle_t *as_sent(const mca_bml_base_btl_t *e,
                                                    const mca_btl_base_registration_handle_t *h)
 {
     static unsigned char header[1 + MCA_BTL_REG_HANDLE_MAX_SIZE];
