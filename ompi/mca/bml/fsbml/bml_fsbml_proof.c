@@ -235,7 +235,7 @@ void fsbml_proof_start(mca_bml_fsbml_endpoint_t *ep)
     }
 }
 
-bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char *why)
+static bool close_unproved(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char *why)
 {
     if (0 == (ep->group->rails & fsbml_bit(rail))) {
         return false;
@@ -246,12 +246,19 @@ bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char 
                 return false;
             }
             fsbml_path_close(ep, &ep->path[i], why);
-            fsbml_proof_watch(
-                ep); /* what is held must go elsewhere, but not from within a BTL's error callback */
             return true;
         }
     }
     return false;
+}
+
+bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char *why)
+{
+    if (!close_unproved(ep, rail, why)) {
+        return false;
+    }
+    fsbml_proof_watch(ep); /* what is held must go elsewhere, but not from within a BTL's error callback */
+    return true;
 }
 
 void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
@@ -265,10 +272,10 @@ void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_bas
             }
         }
     }
-    opal_mutex_unlock(&list_lock);
-    if (NULL != found) {
-        (void) fsbml_proof_failed(found, (uint32_t) fsbml_rail_of(btl), "it could not be connected");
+    if (NULL != found) { /* closed under the lock, by which alone it is there; a member of the list already */
+        (void) close_unproved(found, (uint32_t) fsbml_rail_of(btl), "it could not be connected");
     }
+    opal_mutex_unlock(&list_lock);
 }
 
 void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
@@ -376,8 +383,7 @@ static void give_up_silent(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
         ep->confirm_ns = now;
         /* Also again on the silent ones: the first question may have been lost with its connection. */
         for (uint32_t i = 0; i < ep->n_paths; ++i) {
-            ep->path[i].to_ask = ep->path[i].ask_again =
-                0 != ((live | silent) & fsbml_bit(ep->path[i].rail));
+            ep->path[i].to_ask = ep->path[i].ask_again = 0 != ((live | silent) & fsbml_bit(ep->path[i].rail));
         }
         confirm = true;
     }
