@@ -28,7 +28,7 @@ static _Atomic int failures;
 
 /* ------------------------------------------------------------------- the BTL */
 
-enum { FAKE_QUEUE = 4096, N_FAKES = 6, N_PEERS = 4 };
+enum { FAKE_QUEUE = 4096, N_FAKES = 40, N_PEERS = 4 };
 
 typedef struct fake_des_t {
     mca_btl_base_descriptor_t super; /* first */
@@ -52,6 +52,7 @@ typedef struct fake_btl_t {
     /* what it refuses; PROBE packets, too */
     bool refuses; /* to send, at once or not */
     int error;    /* what it says then, if not OMPI_ERR_OUT_OF_RESOURCE */
+    bool keeps;   /* what it refuses is in its queue, as tcp's when it cannot connect */
     bool busy;    /* it says so, and takes what it is given to send */
     bool no_alloc, no_prepare;
     unsigned chance;         /* of 256: to refuse anything that is not a probe */
@@ -165,7 +166,8 @@ static int fake_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
 {
     fake_btl_t *fake = (fake_btl_t *) btl;
     fake->n_wrong_owner += ((fake_des_t *) des)->owner != btl;
-    if (fake->refuses || (FSBML_TAG_PROBE != tag && fake_refuses(fake, false))) {
+    const bool refused = fake->refuses || (FSBML_TAG_PROBE != tag && fake_refuses(fake, false));
+    if (refused && !fake->keeps) {
         return fake_error(fake);
     }
     const size_t bytes = fsbml_des_bytes(des);
@@ -181,7 +183,10 @@ static int fake_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t 
         }
     }
     pthread_mutex_unlock(&fake->lock);
-    return !room ? OMPI_ERR_OUT_OF_RESOURCE : fake->busy ? OMPI_ERR_RESOURCE_BUSY : OMPI_SUCCESS;
+    return refused      ? fake_error(fake)
+           : !room      ? OMPI_ERR_OUT_OF_RESOURCE
+           : fake->busy ? OMPI_ERR_RESOURCE_BUSY
+                        : OMPI_SUCCESS;
 }
 
 static inline int fake_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep,

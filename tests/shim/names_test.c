@@ -11,7 +11,10 @@
 #include "fake_pml.h"
 #include "opal/mca/base/mca_base_var.h"
 
+#include <dlfcn.h>
+#include <ifaddrs.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <unistd.h>
 
 static char machine_file[4096];
@@ -82,6 +85,57 @@ static void forget_names(int n, const char *const names[])
         snprintf(variable, sizeof(variable), "bandwidth_%s", names[i]);
         (void) mca_base_var_deregister(mca_base_var_find("opal", "btl", "net", variable));
     }
+}
+
+/* A second interface in the network of the first, as far as this process can see. */
+static bool has_twin;
+static struct ifaddrs twin;
+
+unsigned if_nametoindex(const char *name)
+{
+    static unsigned (*real)(const char *);
+    *(void **) &real = dlsym(RTLD_NEXT, "if_nametoindex");
+    return real(has_twin && 0 == strcmp(name, "twin") ? "lo" : name);
+}
+
+int getifaddrs(struct ifaddrs **all)
+{
+    static int (*real)(struct ifaddrs **);
+    *(void **) &real = dlsym(RTLD_NEXT, "getifaddrs");
+    const int rc = real(all);
+    for (struct ifaddrs *a = *all; 0 == rc && has_twin && NULL != a; a = a->ifa_next) {
+        if (0 == strcmp(a->ifa_name, "lo") && NULL != a->ifa_addr && AF_INET == a->ifa_addr->sa_family) {
+            twin = *a;
+            twin.ifa_name = (char *) "twin";
+            a->ifa_next = &twin;
+            break;
+        }
+    }
+    return rc;
+}
+
+/* Two interfaces in one network are two rails, each with parameters of its own: by key, which is the same on
+ * all nodes. Who names the network means both. */
+static void interfaces_of_one_network_are_told_apart(void)
+{
+    static const char *const names[] = {"lo", "twin", "lo:1"};
+    has_twin = true;
+    for (int i = 0; i < 3; ++i) {
+        name_fake(i, names[i]);
+    }
+    world_up(3);
+    CHECK(3 == mca_bml_fsbml.n_rails);
+    CHECK(0 == strcmp("net:127.0.0.0/8", mca_bml_fsbml.rail[0].key));
+    CHECK(0 == strcmp("net:127.0.0.0/8#2", mca_bml_fsbml.rail[1].key));
+    CHECK(0 == strcmp("net:127.0.0.0/8:1", mca_bml_fsbml.rail[2].key));
+    world_down(3);
+    mca_bml_fsbml_params.include = (char *) "127.0.0.0/8";
+    world_up(3);
+    CHECK(3 == mca_bml_fsbml.n_rails);
+    world_down(3);
+    mca_bml_fsbml_params.include = NULL;
+    forget_names(3, names);
+    has_twin = false;
 }
 
 /* The loopback interface is there everywhere. A name that is no interface says nothing of one. */
@@ -385,9 +439,12 @@ static void the_display(void)
 int main(void)
 {
     static void (*const test[])(void) = {
-        a_rail_knows_its_interface, speeds_are_not_made_up, words_for_a_rail,  words_for_a_network,
+        a_rail_knows_its_interface, interfaces_of_one_network_are_told_apart,
+        speeds_are_not_made_up,     words_for_a_rail,
+        words_for_a_network,
 #ifndef FSBML_NO_HWLOC /* by a machine that hwloc reads from a file */
-        rails_by_other_names,       processors_have_nodes,  devices_are_found, the_display,
+        rails_by_other_names,       processors_have_nodes,
+        devices_are_found,          the_display,
 #endif
     };
     snprintf(machine_file, sizeof(machine_file), "%.*s/two_numa_nodes.xml",

@@ -75,6 +75,41 @@ static void any_number_of_rails(void)
     }
 }
 
+/* Of more BTLs of one kind than can be rails, the first are; the rest carries nothing, and a peer with all of
+ * them is there all the same. */
+static void more_btls_than_rails(void)
+{
+    enum { N = FSBML_MAX_RAILS + 2 };
+    construct(N);
+    mca_bml_base_btl_t *bml_btl = up(N);
+    CHECK(FSBML_MAX_RAILS == mca_bml_fsbml.n_rails && 1 == mca_bml_fsbml.n_groups);
+    CHECK(FSBML_MAX_RAILS == fsbml_endpoint_of_proc(peer)->n_paths);
+    for (int i = 0; i < FSBML_MAX_RAILS; ++i) {
+        CHECK(1 == fake_answer(&fake[i], true));
+    }
+    for (int i = 0; i < 20 * N; ++i) {
+        CHECK(0 <= pml_send(bml_btl, 4000, TAG));
+    }
+    CHECK(20 * N == n_sent(N) && 0 == fake[N - 2].n_alloc + fake[N - 1].n_alloc);
+    drain(N);
+    world_down(N);
+}
+
+/* A second kind for which there is no room is used as without FSBML. */
+static void a_kind_without_room(void)
+{
+    enum { N = FSBML_MAX_RAILS + 3 };
+    construct(N);
+    for (int i = FSBML_MAX_RAILS - 1; i < N; ++i) { /* the last four, of which one would fit */
+        fake[i].super.btl_exclusivity = 5;
+    }
+    world_up(N);
+    CHECK(FSBML_MAX_RAILS - 1 == mca_bml_fsbml.n_rails && 1 == mca_bml_fsbml.n_groups);
+    (void) peer_up();
+    CHECK(FSBML_MAX_RAILS - 1 == fsbml_endpoint_of_proc(peer)->n_paths);
+    world_down(N);
+}
+
 /* A BTL that has RDMA only carries no messages: ob1 and its control messages never meet it. */
 static void a_btl_without_send_is_no_rail(void)
 {
@@ -306,6 +341,8 @@ int main(void)
 {
     static void (*const test[])(void) = {
         any_number_of_rails,
+        more_btls_than_rails,
+        a_kind_without_room,
         a_btl_without_send_is_no_rail,
         flags_without_a_function,
 #if FSBML_GPU_SENDS

@@ -131,6 +131,14 @@ int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, con
             bml_ep->btl_flags_or |= entry[i].btl_flags;
         }
     }
+    /* Beside rails, a BTL for which there was no room among them carries nothing. */
+    size_t n_rails = 0;
+    for (size_t i = 0; i < n_send; ++i) {
+        if (fsbml_rail_of(send[i].btl) >= 0) {
+            send[n_rails++] = send[i];
+        }
+    }
+    n_send = n_rails > 0 ? n_rails : n_send;
     int rail = n_send > 0 ? fsbml_rail_of(send[0].btl) : -1;
     qsort(send, n_send, sizeof(send[0]), by_bandwidth);
     rc = rail >= 0 ? build_pseudo(proc, bml_ep, mca_bml_fsbml.rail[rail].group, send, n_send)

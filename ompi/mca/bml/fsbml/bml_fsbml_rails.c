@@ -33,6 +33,16 @@ static void name_candidate(candidate_t *c, const candidate_t *earlier, size_t n_
         ordinal += 0 == strcmp(component_name(earlier[i].btl), component_name(c->btl));
     }
     fsbml_name_btl(c->btl, ordinal, c->name, c->key, &c->about);
+    /* Interfaces of one network have its key in common: counted, so that each has parameters of its own. */
+    unsigned same = 1;
+    for (size_t i = 0; i < n_earlier; ++i) {
+        same += 0 == strncmp(earlier[i].key, c->key, strlen(c->key))
+                && strchr("#", earlier[i].key[strlen(c->key)]) != NULL;
+    }
+    const size_t used = strlen(c->key);
+    if (same > 1) {
+        snprintf(c->key + used, sizeof(c->key) - used, "#%u", same);
+    }
 }
 
 static bool is_named(const char *word, const candidate_t *c)
@@ -192,6 +202,10 @@ static int make_group(const fsbml_machine_t *machine, const candidate_t *c, size
     char full[FSBML_NAME_FULL], detail[FSBML_NAME_DETAIL], facts[FSBML_NAME_DETAIL];
     if (NULL == group) {
         return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (m->n_rails + 2 > FSBML_MAX_RAILS) { /* no two of them are rails: used as r2 would */
+        free(group);
+        return OMPI_SUCCESS;
     }
     m->group[m->n_groups++] = group;
     for (size_t i = 0; i < n; ++i) {
