@@ -163,15 +163,69 @@ static void what_no_rail_takes_can_be_sent_again(void)
     world_down(2);
 }
 
-/* tcp reports a connection's failure for a descriptor that it has queued: that must not be sent a second
- * time. */
-static void a_failed_connection_is_the_pmls_business(void)
+static int n_errors;
+
+static void pml_error(mca_btl_base_module_t *btl, int32_t flags, opal_proc_t *proc, char *info)
+{
+    CHECK(&mca_bml_fsbml.group[0]->pseudo == btl && &peer->super == proc && NULL != info);
+    CHECK(MCA_BTL_ERROR_FLAGS_FATAL == flags);
+    n_errors++;
+}
+
+/* tcp reports a connection's failure for a descriptor that it has queued: that must not be freed, and not be
+ * sent a second time. The PML takes it for sent, and is told that it is lost. */
+static void what_a_broken_connection_keeps_is_lost(void)
+{
+    static const int error[] = {OMPI_ERR_UNREACH, OMPI_ERROR};
+    for (size_t e = 0; e < 2; ++e) {
+        mca_bml_base_btl_t *bml_btl = up(2);
+        mca_btl_base_descriptor_t *des = (void *) &done;
+        mca_bml_fsbml.error_cb = pml_error;
+        n_errors = 0;
+        fake[0].refuses = fake[0].keeps = true;
+        fake[0].error = error[e];
+        CHECK(0 <= pml_send(bml_btl, 100, TAG));
+        CHECK(1 == n_errors && 1 == fake[0].n_queue && 1 == fake[0].n_alloc - fake[0].n_free);
+        CHECK(OMPI_SUCCESS == sendi(bml_btl, &des) && NULL == des);
+        CHECK(2 == n_errors && 2 == fake[0].n_queue);
+        CHECK(fake[1].n_alloc == fake[1].n_free && 0 == fake[1].n_sent && 0 == done.n);
+        CHECK(fake_complete(&fake[0], OMPI_ERR_UNREACH)); /* the PML's; it names no BTL */
+        CHECK(1 == done.n && OMPI_ERR_UNREACH == done.status && NULL == done.btl);
+        CHECK(fake_complete(&fake[0], OPAL_SUCCESS) && 2 == n_errors);
+        memset(&done, 0, sizeof(done));
+        world_down(2);
+    }
+}
+
+/* The same before the path is proved. */
+static void what_a_broken_connection_keeps_of_a_question_is_not_freed(void)
+{
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    fake[0].refuses = fake[0].keeps = true;
+    fake[0].error = OMPI_ERR_UNREACH;
+    (void) peer_up();
+    CHECK(2 == fsbml_endpoint_of_proc(peer)->possible);
+    CHECK(1 == fake[0].n_queue && 0 == fake[0].n_free);
+    (void) fake_answer(&fake[0], false); /* ... until its BTL does */
+    CHECK(1 == fake[0].n_free);
+    world_down(2);
+}
+
+/* An immediate send has nothing to complete: its error is told, or nobody would know that it is lost. */
+static void a_copy_that_is_not_delivered_is_told(void)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
-    fake[0].refuses = true;
-    fake[0].error = OMPI_ERR_UNREACH;
-    CHECK(OMPI_ERR_UNREACH == pml_send(bml_btl, 100, TAG));
-    CHECK(0 == fake[1].n_alloc - fake[1].n_free && 0 == fake[1].n_sent && 0 == done.n);
+    mca_bml_fsbml.error_cb = pml_error;
+    n_errors = 0;
+    CHECK(OMPI_SUCCESS == sendi(bml_btl, NULL) && OMPI_SUCCESS == sendi(bml_btl, NULL));
+    CHECK(fake_complete(&fake[0], OPAL_SUCCESS) && 0 == n_errors);
+    CHECK(fake_complete(&fake[0], OMPI_ERR_UNREACH) && 1 == n_errors);
+    CHECK(OMPI_SUCCESS == sendi(bml_btl, NULL));
+    ompi_mpi_state = OMPI_MPI_STATE_FINALIZE_STARTED; /* peers have what they waited for, and close */
+    CHECK(fake_complete(&fake[0], OMPI_ERR_UNREACH) && 1 == n_errors && 0 == done.n);
+    ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
     world_down(2);
 }
 
@@ -288,7 +342,9 @@ int main(void)
         prepare_takes_the_next_rail,
         send_takes_the_next_rail,
         what_no_rail_takes_can_be_sent_again,
-        a_failed_connection_is_the_pmls_business,
+        what_a_broken_connection_keeps_is_lost,
+        what_a_broken_connection_keeps_of_a_question_is_not_freed,
+        a_copy_that_is_not_delivered_is_told,
         the_pmls_own_descriptor_is_not_replaced,
         busy_is_taken,
         sendi_takes_the_next_rail,

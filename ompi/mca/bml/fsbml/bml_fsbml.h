@@ -79,7 +79,7 @@ typedef struct mca_bml_fsbml_path_t {
     _Atomic bool reported;      /**< its death was told */
     _Atomic uint64_t closed_ns; /**< when it died, 0: it has not */
     _Atomic bool removed;       /**< by del_btl: an answer does not bring it back */
-    uint32_t round; /**< of questions: what was asked before the path was removed proves nothing */
+    uint32_t round;         /**< of questions: what was asked before the path was removed proves nothing */
     bool to_ask, ask_again; /**< a question is to be sent, and which: its BTL had no room yet; ep->lock */
     bool owes;              /**< an answer to the peer, likewise */
     uint32_t owed_seq;      /**< its number */
@@ -209,6 +209,8 @@ void fsbml_closing_fini(void);
 /** Will peers surely not close yet? They wait in MPI_Finalize for this process, except if told not to, and in
  * sessions. */
 bool fsbml_closing_is_far_off(void);
+/** Is this process in MPI_Finalize? */
+bool fsbml_closing_has_begun(void);
 
 /* bml_fsbml_goodbye.c: no goodbye where nobody takes it */
 /** Before tcp closes its connections to these processes, with SIGPIPE held back: shuts down those of closed

@@ -111,8 +111,12 @@ static inline int send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
         /* Busy, but taken: where ob1 asks for the status itself, it would send that a second time. */
         return OPAL_LIKELY(rc >= 0) ? rc : OMPI_SUCCESS;
     }
+    if (OPAL_UNLIKELY(!fsbml_refused_is_whole(rc))) {
+        fsbml_lost(ep, real, rc);
+        return OMPI_SUCCESS; /* the caller must not touch it any more */
+    }
     des->des_cbfunc = fn;
-    return elsewhere ? fsbml_refused_send(ep, path, des, tag, rc) : rc;
+    return elsewhere ? fsbml_refused_send(ep, path, des, tag) : rc;
 }
 
 int fsbml_btl_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
@@ -146,19 +150,21 @@ static int observed_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoin
     return send_by_path(endpoint, des, tag, true);
 }
 
-static void nothing_to_complete(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                                mca_btl_base_descriptor_t *des, int status)
+/* The PML believes it sent: there is nothing to complete, but an error must not stay unknown. */
+static void copy_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                      mca_btl_base_descriptor_t *des, int status)
 {
-    (void) btl;
     (void) endpoint;
-    (void) des;
-    (void) status;
+    if (OPAL_UNLIKELY(OPAL_SUCCESS != status) && !fsbml_closing_has_begun()) { /* then peers close theirs */
+        fsbml_lost(des->des_cbdata, btl, status);
+    }
 }
 
-/* An immediate send for a rail that has none: header and payload are copied, so the PML needs no request. */
-static int send_copied(const mca_bml_fsbml_path_t *path, struct opal_convertor_t *convertor,
-                       const void *header, size_t header_size, size_t payload_size,
-                       mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
+/* An immediate send for a rail that has none: header and payload are copied, so the PML needs no request.
+ * What the BTL may have in its queue, in spite of an error, counts as sent, and is told as lost. */
+static int send_copied(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path,
+                       struct opal_convertor_t *convertor, const void *header, size_t header_size,
+                       size_t payload_size, mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
 {
     mca_btl_base_module_t *real = path->super.btl;
     unsigned char *at = des->des_segments[0].seg_addr.pval;
@@ -172,12 +178,16 @@ static int send_copied(const mca_bml_fsbml_path_t *path, struct opal_convertor_t
         (void) opal_convertor_pack(convertor, &iov, &n, &packed);
     }
     des->des_segments[0].seg_len = header_size + payload_size;
-    des->des_cbfunc = nothing_to_complete;
-    des->des_cbdata = NULL;
+    des->des_cbfunc = copy_done;
+    des->des_cbdata = ep;
     const uint32_t flags = des->des_flags;
     des->des_flags |= MCA_BTL_DES_FLAGS_BTL_OWNERSHIP;
     int rc = real->btl_send(real, path->super.btl_endpoint, des, tag);
     if (OPAL_LIKELY(rc >= 0 || OMPI_ERR_RESOURCE_BUSY == rc)) {
+        return OMPI_SUCCESS;
+    }
+    if (OPAL_UNLIKELY(!fsbml_refused_is_whole(rc))) {
+        fsbml_lost(ep, real, rc);
         return OMPI_SUCCESS;
     }
     des->des_flags = flags;
@@ -186,10 +196,10 @@ static int send_copied(const mca_bml_fsbml_path_t *path, struct opal_convertor_t
 
 /* An immediate send by one rail. OMPI_SUCCESS: sent. Else *des is a descriptor of that rail, or NULL; a BTL's
  * own sendi makes one only if `wanted`. RESOURCE_BUSY from a sendi is a refusal, not from a send (btl.h). */
-static inline int sendi_on(const mca_bml_fsbml_path_t *path, bool live, struct opal_convertor_t *convertor,
-                           void *header, size_t header_size, size_t payload_size, uint8_t order,
-                           uint32_t flags, mca_btl_base_tag_t tag, bool wanted,
-                           mca_btl_base_descriptor_t **des)
+static inline int sendi_on(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, bool live,
+                           struct opal_convertor_t *convertor, void *header, size_t header_size,
+                           size_t payload_size, uint8_t order, uint32_t flags, mca_btl_base_tag_t tag,
+                           bool wanted, mca_btl_base_descriptor_t **des)
 {
     mca_btl_base_module_t *real = path->super.btl;
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
@@ -202,7 +212,7 @@ static inline int sendi_on(const mca_bml_fsbml_path_t *path, bool live, struct o
     if (live || wanted) {
         *des = real->btl_alloc(real, path->super.btl_endpoint, order, header_size + payload_size, flags);
         if (NULL != *des && live) {
-            rc = send_copied(path, convertor, header, header_size, payload_size, *des, tag);
+            rc = send_copied(ep, path, convertor, header, header_size, payload_size, *des, tag);
         }
     }
     return rc;
@@ -243,7 +253,7 @@ static __attribute__((noinline)) int sendi_elsewhere(mca_bml_fsbml_endpoint_t *e
         }
         const uint64_t now = fsbml_now_ns();
         path = choose_at(ep, rails, now, bytes);
-        rc = sendi_on(path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags,
+        rc = sendi_on(ep, path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags,
                       tag, NULL != descriptor && NULL == kept, &des);
         if (OMPI_SUCCESS == rc) {
             charge(ep, path, now, bytes, NULL != mca_bml_fsbml.observer);
@@ -273,7 +283,7 @@ static inline int sendi_by_best(struct mca_btl_base_endpoint_t *endpoint, struct
     const uint64_t now = fsbml_now_ns();
     mca_bml_fsbml_path_t *path = choose_at(ep, fsbml_candidates(ep), now, bytes);
     mca_btl_base_descriptor_t *des;
-    int rc = sendi_on(path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags,
+    int rc = sendi_on(ep, path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags,
                       tag, NULL != descriptor, &des);
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
         return sendi_elsewhere(ep, path, convertor, header, header_size, payload_size, order, flags, tag,

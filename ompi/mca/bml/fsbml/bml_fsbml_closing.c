@@ -85,3 +85,8 @@ bool fsbml_closing_is_far_off(void)
 {
     return OMPI_MPI_STATE_INIT_COMPLETED == ompi_mpi_state && !ompi_async_mpi_finalize;
 }
+
+bool fsbml_closing_has_begun(void)
+{
+    return ompi_mpi_state > OMPI_MPI_STATE_INIT_COMPLETED;
+}

@@ -15,7 +15,8 @@ enum { FLAGS_AT = 8 };
 _Static_assert(FSBML_PACKET_HEADER == N_WORDS * sizeof(uint32_t), "the header is eight words");
 
 /* The descriptor that this thread is giving to a BTL. A connection that is refused at once can complete it
- * with an error (and so free it) before btl_send returns an error as well. */
+ * with an error (and so free it) before btl_send returns an error as well; one that cannot be made for want
+ * of a socket leaves it in tcp's queue. */
 static _Thread_local const mca_btl_base_descriptor_t *in_hand;
 
 static void sent(struct mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -73,7 +74,7 @@ int fsbml_packet_send(const mca_bml_base_btl_t *entry, const fsbml_packet_t *pac
     const bool still_ours = in_hand == des;
     in_hand = NULL;
     if (rc < 0 && OMPI_ERR_RESOURCE_BUSY != rc) {
-        if (still_ours) {
+        if (still_ours && fsbml_refused_is_whole(rc)) {
             btl->btl_free(btl, des);
         }
         return rc;

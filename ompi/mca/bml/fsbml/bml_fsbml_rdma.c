@@ -153,6 +153,10 @@ static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_p
             }
             return OMPI_SUCCESS;
         }
+        if (OPAL_UNLIKELY(!fsbml_refused_is_whole(rc))) {
+            fsbml_lost(ep, path->super.btl, rc); /* the operation may be in its queue */
+            return OMPI_SUCCESS;
+        }
         give_back(op);
         rails &= ~fsbml_bit(rail); /* refused: the next best */
     }

@@ -52,10 +52,7 @@ mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, u
     return des;
 }
 
-/* Whether another rail may have what one refused with this error. Not so where a connection fails: tcp
- * reports that for a descriptor that it keeps in its queue, or has completed, and sending it elsewhere could
- * deliver it twice. */
-static bool can_go_elsewhere(int rc)
+bool fsbml_refused_is_whole(int rc)
 {
     return OMPI_ERR_UNREACH != rc && OMPI_ERROR != rc;
 }
@@ -63,13 +60,10 @@ static bool can_go_elsewhere(int rc)
 /* Gives the others what one rail refused. The PML's descriptor is left as it is until one of them has taken
  * its copy. */
 int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refused,
-                       mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag, int rc)
+                       mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
 {
     mca_btl_base_module_t *old = refused->super.btl;
     uint32_t tried = refused->rail;
-    if (!can_go_elsewhere(rc)) {
-        return rc;
-    }
     uint32_t rails = atomic_load(&ep->live) & ~fsbml_bit(tried);
     if (0 == (des->des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP)) {
         rails = 0; /* the PML would free, after the send, a descriptor that had been replaced */
@@ -85,9 +79,6 @@ int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refus
         if (again >= 0) {
             old->btl_free(old, des);
             return again;
-        }
-        if (!can_go_elsewhere(again)) {
-            return again; /* the copy is in that BTL's hands, as far as anybody can know */
         }
         path->super.btl->btl_free(path->super.btl, copy);
     }

@@ -28,6 +28,9 @@ int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t
 /** For FSBML's own tag: straight to the handler. */
 int fsbml_recv_register_raw(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc);
 int fsbml_recv_register_error(mca_btl_base_module_error_cb_fn_t cbfunc);
+/** A message that the PML takes for sent will not get there: tells the user and the PML, which ends the job.
+ */
+void fsbml_lost(const mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl, int status);
 /** What a descriptor's completion must call so that the PML meets the pseudo BTL again. */
 mca_btl_base_completion_fn_t fsbml_completion_wrap(mca_btl_base_tag_t tag, mca_btl_base_completion_fn_t fn);
 /** The reverse, for a descriptor that was not sent after all. */
@@ -97,9 +100,13 @@ mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uin
 mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, uint32_t tried,
                                                  struct opal_convertor_t *convertor, uint8_t order,
                                                  size_t reserve, size_t *size, uint32_t flags);
-/** `refused` did not take the descriptor, for the reason rc. Negative: nobody did, and it is as it was. */
+/** Whether a descriptor that a BTL refused with this error is the caller's as before. Not so where a
+ * connection fails: tcp reports that for one that it keeps in its queue, or has completed; to free it would
+ * free it twice, to send it elsewhere could deliver it twice. */
+bool fsbml_refused_is_whole(int rc);
+/** `refused` did not take the descriptor. Negative: nobody did, and it is as it was. */
 int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refused,
-                       mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag, int rc);
+                       mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag);
 
 /* bml_fsbml_rdma.c: put and get over all rails */
 /** Chooses the group's rails for RDMA and fills in what its pseudo BTL advertises of them. */
