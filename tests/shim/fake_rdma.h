@@ -140,7 +140,8 @@ static struct {
 static void *expected_handle, *expected_endpoint;
 
 static inline void pml_rdma_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, void *local,
-                          mca_btl_base_registration_handle_t *handle, void *context, void *data, int status)
+                                 mca_btl_base_registration_handle_t *handle, void *context, void *data,
+                                 int status)
 {
     (void) local;
     told.n++;
@@ -193,7 +194,7 @@ static inline mca_bml_base_btl_t *rdma_entry(mca_bml_base_endpoint_t *ep)
 
 /* The bytes of a registration as the PML puts them into its header. */
 static inline mca_btl_base_registration_handle_t *as_sent(const mca_bml_base_btl_t *e,
-                                                   const mca_btl_base_registration_handle_t *h)
+                                                          const mca_btl_base_registration_handle_t *h)
 {
     static unsigned char header[1 + MCA_BTL_REG_HANDLE_MAX_SIZE];
     memcpy(header + 1, h, e->btl->btl_registration_handle_size);

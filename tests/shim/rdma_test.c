@@ -257,6 +257,39 @@ static void what_follows_a_put_stays_behind_it(void)
 #endif
 }
 
+/* FIN that the put's rail has no room for waits for that rail: ob1 of 4.1 would queue it, and send it by any.
+ */
+static void what_follows_a_put_waits_for_its_rail(void)
+{
+    mca_bml_fsbml_params.rdma = FSBML_RDMA_ON;
+    for (int no_descriptor = 0; no_descriptor < 2; ++no_descriptor) {
+        mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT, false);
+        mca_bml_base_btl_t *e = rdma_entry(ep);
+        expected_handle = NULL;
+        memset(&done, 0, sizeof(done));
+        CHECK(
+            OMPI_SUCCESS
+            == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 30000, 0, 0, pml_rdma_done, &told));
+        const int rail = rdma[1].operations > 0;
+        complete_pending(OPAL_SUCCESS);
+        mca_bml_base_btl_t *bound = (mca_bml_base_btl_t *) (uintptr_t) told.context;
+        fake[rail].refuses = 0 == no_descriptor;
+        fake[rail].no_alloc = 1 == no_descriptor;
+        CHECK(OMPI_SUCCESS == pml_send(bound, 60, MCA_BTL_TAG_PML + 7));
+        CHECK(OMPI_SUCCESS == pml_send(bound, 61, MCA_BTL_TAG_PML + 7));
+        pass_time(1);
+        CHECK(0 == fake[0].n_sent + fake[1].n_sent && 0 == done.n);
+        fake[rail].refuses = fake[rail].no_alloc = false;
+        pass_time(1);
+        CHECK(2 == fake[rail].n_sent && 0 == fake[!rail].n_sent);
+        CHECK(fake_complete(&fake[rail], OPAL_SUCCESS) && 60 == done.bytes && 0x5a == done.first);
+        CHECK(fake_complete(&fake[rail], OPAL_SUCCESS) && 61 == done.bytes && 0x5a == done.last);
+        CHECK(2 == done.n && ((const mca_bml_base_btl_t *) done.context)->btl == e->btl);
+        down(2);
+    }
+    mca_bml_fsbml_params.rdma = FSBML_RDMA_AUTO;
+}
+
 /* A peer that does not put and get has no entry that ob1 would use. One that does not run FSBML has one rail,
  * and handles of its BTL as they are. */
 static void other_peers(void)
@@ -313,6 +346,7 @@ int main(void)
         no_registration_no_traffic,
         refused_operations_go_on,
         what_follows_a_put_stays_behind_it,
+        what_follows_a_put_waits_for_its_rail,
         other_peers,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));

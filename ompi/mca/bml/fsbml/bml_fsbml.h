@@ -93,12 +93,13 @@ typedef struct mca_bml_fsbml_path_t {
     char why[FSBML_REASON_MAX];  /**< it was closed, or left out */
 } mca_bml_fsbml_path_t;
 
-/** A descriptor that waits until a path to its peer is proved. */
+/** A descriptor that waits until a path to its peer is proved, or has room. */
 typedef struct mca_bml_fsbml_held_t {
     opal_list_item_t super;
     mca_btl_base_descriptor_t *des;
     uint32_t rail;
     mca_btl_base_tag_t tag;
+    bool bound; /**< to that rail: it must come behind what that carries */
 } mca_bml_fsbml_held_t;
 OBJ_CLASS_DECLARATION(mca_bml_fsbml_held_t);
 

@@ -21,23 +21,30 @@ static mca_btl_base_descriptor_t *bound_alloc(mca_btl_base_module_t *btl,
 {
     mca_bml_fsbml_path_t *path = fsbml_path((mca_bml_fsbml_endpoint_t *) endpoint, rail_of(btl));
     mca_btl_base_module_t *real = path->super.btl;
-    return real->btl_alloc(real, path->super.btl_endpoint, order, size, flags | fsbml_des_tag(path->module));
+    mca_btl_base_descriptor_t *des =
+        real->btl_alloc(real, path->super.btl_endpoint, order, size, flags | fsbml_des_tag(path->module));
+    return NULL != des || 0 == (flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) ? des : fsbml_held_make(size, flags);
 }
 
 static int bound_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
 {
     const int module = fsbml_des_rail(des);
-    mca_btl_base_module_t *real = mca_bml_fsbml.rail[module >= 0 ? (uint32_t) module : rail_of(btl)].btl;
-    return real->btl_free(real, des);
+    return fsbml_held_free(mca_bml_fsbml.rail[module >= 0 ? (uint32_t) module : rail_of(btl)].btl, des);
 }
 
+/* Never refused for want of room: ob1 of 4.1 would send it again by any rail. */
 static int bound_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                       mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
 {
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
+    const uint32_t rail = rail_of(btl);
     /* Its completion lets the PML go on with what waits: for any rail, so by the entry of all. */
     des->des_context = ep->bml_btl;
-    return fsbml_btl_send_on(ep, fsbml_path(ep, rail_of(btl)), des, tag);
+    const int rc = fsbml_des_rail(des) >= 0 ? fsbml_btl_send_on(ep, fsbml_path(ep, rail), des, tag)
+                                            : OMPI_ERR_NOT_AVAILABLE;
+    return rc < 0 && (des->des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP)
+               ? fsbml_held_add(ep, des, rail, tag, true)
+               : rc;
 }
 
 void fsbml_bound_construct(mca_bml_fsbml_rail_t *rail)

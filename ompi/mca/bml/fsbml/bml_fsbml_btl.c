@@ -131,7 +131,7 @@ static inline int send_by_path(struct mca_btl_base_endpoint_t *endpoint, mca_btl
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     mca_bml_fsbml_path_t *path = fsbml_hooks_path(ep, des);
     if (OPAL_UNLIKELY(0 == (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail)))) {
-        return fsbml_held_add(ep, des, path->rail, tag);
+        return fsbml_held_add(ep, des, path->rail, tag, false);
     }
     return send_on(ep, path, des, tag, true, observed);
 }

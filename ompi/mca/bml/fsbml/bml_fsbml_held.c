@@ -3,14 +3,15 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What the PML sends before a path to its peer is proved: kept, and given to the first rail that is. */
+/* What the PML sends before a path to its peer is proved: kept, and given to the first rail that is. What is
+ * bound to a rail without room is kept for that one. */
 
 #include "bml_fsbml_hooks.h"
 
 OBJ_CLASS_INSTANCE(mca_bml_fsbml_held_t, opal_list_item_t, NULL, NULL);
 
 int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
-                   mca_btl_base_tag_t tag)
+                   mca_btl_base_tag_t tag, bool bound)
 {
     mca_bml_fsbml_held_t *held = OBJ_NEW(mca_bml_fsbml_held_t);
     if (NULL == held) {
@@ -19,6 +20,7 @@ int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des,
     held->des = des;
     held->rail = rail;
     held->tag = tag;
+    held->bound = bound;
     opal_mutex_lock(&ep->lock);
     opal_list_append(&ep->held, &held->super);
     atomic_fetch_add(&ep->n_held, 1);
@@ -27,6 +29,43 @@ int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des,
      * returns. */
     fsbml_proof_watch(ep);
     return OMPI_SUCCESS;
+}
+
+/* Its flags name no rail. */
+typedef struct own_des_t {
+    mca_btl_base_descriptor_t super;
+    mca_btl_base_segment_t segment;
+    char bytes[];
+} own_des_t;
+
+mca_btl_base_descriptor_t *fsbml_held_make(size_t bytes, uint32_t flags)
+{
+    own_des_t *own = calloc(1, sizeof(*own) + bytes);
+    if (NULL == own) {
+        return NULL;
+    }
+    OBJ_CONSTRUCT(&own->super, mca_btl_base_descriptor_t);
+    own->segment.seg_addr.pval = own->bytes;
+    own->segment.seg_len = bytes;
+    own->super.des_segments = &own->segment;
+    own->super.des_segment_count = 1;
+    own->super.des_flags = flags;
+    return &own->super;
+}
+
+static bool is_own(const mca_btl_base_descriptor_t *des)
+{
+    return fsbml_des_rail(des) < 0;
+}
+
+int fsbml_held_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
+{
+    if (is_own(des)) {
+        OBJ_DESTRUCT(des);
+        free(des);
+        return OMPI_SUCCESS;
+    }
+    return btl->btl_free(btl, des);
 }
 
 mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *to)
@@ -61,7 +100,7 @@ static void fail(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held)
         des->des_cbfunc(NULL, (struct mca_btl_base_endpoint_t *) ep, des, OMPI_ERR_UNREACH);
     }
     if (flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) {
-        btl->btl_free(btl, des);
+        (void) fsbml_held_free(btl, des);
     }
 }
 
@@ -92,7 +131,7 @@ static bool move(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, mca_b
         copy->des_cbfunc = stand_in_done;
         copy->des_cbdata = held->des;
     } else {
-        old->btl_free(old, held->des);
+        (void) fsbml_held_free(old, held->des);
     }
     held->des = copy;
     held->rail = to->rail;
@@ -102,8 +141,9 @@ static bool move(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, mca_b
 /* Returns false if it must be tried again later: no rail takes it now. */
 static bool send_held(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, uint32_t live)
 {
+    live &= held->bound ? fsbml_bit(held->rail) : UINT32_MAX;
     while (0 != live) {
-        if (0 == (live & fsbml_bit(held->rail))) {
+        if (0 == (live & fsbml_bit(held->rail)) || is_own(held->des)) {
             const uint32_t rail = fsbml_choose(ep, fsbml_now_ns(), fsbml_des_bytes(held->des), live);
             if (!move(ep, held, fsbml_path(ep, rail))) {
                 live &= ~fsbml_bit(rail);
@@ -140,7 +180,11 @@ void fsbml_held_release(mca_bml_fsbml_endpoint_t *ep)
         if (NULL == held) {
             return;
         }
-        if (!send_held(ep, held, live)) {
+        if (held->bound && 0 == (live & fsbml_bit(held->rail))) {
+            /* what it must follow may never have arrived */
+            fsbml_lost(ep, fsbml_path(ep, held->rail)->super.btl, OMPI_ERR_UNREACH);
+            fail(ep, held);
+        } else if (!send_held(ep, held, live)) {
             opal_mutex_lock(&ep->lock);
             opal_list_prepend(&ep->held, &held->super);
             opal_mutex_unlock(&ep->lock);
@@ -169,7 +213,7 @@ void fsbml_held_drop(mca_bml_fsbml_endpoint_t *ep)
     while (NULL != (item = opal_list_remove_first(&ep->held))) {
         mca_bml_fsbml_held_t *held = (mca_bml_fsbml_held_t *) item;
         mca_btl_base_module_t *btl = fsbml_path(ep, held->rail)->super.btl;
-        btl->btl_free(btl, held->des);
+        (void) fsbml_held_free(btl, held->des);
         OBJ_RELEASE(held);
     }
     atomic_store(&ep->n_held, 0);

@@ -12,7 +12,11 @@
 /* bml_fsbml_held.c: what is sent before a path is live */
 /** Keeps a descriptor until a path is live. */
 int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
-                   mca_btl_base_tag_t tag);
+                   mca_btl_base_tag_t tag, bool bound);
+/** A descriptor of no BTL, where that has none: it can only be held. NULL: no memory. */
+mca_btl_base_descriptor_t *fsbml_held_make(size_t bytes, uint32_t flags);
+/** Frees a descriptor, or one that held_make made. */
+int fsbml_held_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des);
 /** A copy of an unsent message that another rail can send, NULL if that rail has no descriptor: a descriptor
  * works only with the BTL that made it. */
 mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *to);
