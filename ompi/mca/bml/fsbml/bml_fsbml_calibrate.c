@@ -89,7 +89,37 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
 
 /* ---------------------------------------------------------------- the leader */
 
-/* A rail answered, and then not any more. */
+static bool answers(uint32_t rail, uint64_t limit_ns)
+{
+    const fsbml_probe_t small = {.packets = 1, .bytes = FSBML_PACKET_HEADER};
+    return 0 != fsbml_prtt_run(fsbml_path(run.partner, rail), &small, limit_ns);
+}
+
+typedef enum silence_t { SILENCE_OVER, SILENCE_OF_RAIL, SILENCE_OF_PARTNER } silence_t;
+
+/* A rail that answered does not any more. A partner that is paused (a virtual machine, a debugger) answers on
+ * none, and goes on: so the rails are asked in turn, until one answers. If that is another one, this one has
+ * as long again as the silence has lasted, as TCP sends again what was lost meanwhile in intervals that
+ * double. */
+static silence_t wait_out(const uint32_t *rail, size_t n, size_t silent, uint32_t failed)
+{
+    const uint64_t start = fsbml_now_ns(), turn = mca_bml_fsbml_params.probe_timeout_ns;
+    const uint64_t patience = fsbml_calibrate_limit_ns(0) / 2;
+    while (fsbml_now_ns() - start < patience) {
+        for (size_t i = 0; i < n; ++i) {
+            if (i != silent && 0 == (failed & fsbml_bit(rail[i])) && answers(rail[i], turn)) {
+                const uint64_t lasted = fsbml_prtt_limit() + (fsbml_now_ns() - start);
+                return answers(rail[silent], lasted) ? SILENCE_OVER : SILENCE_OF_RAIL;
+            }
+        }
+        if (answers(rail[silent], turn)) {
+            return SILENCE_OVER;
+        }
+    }
+    return SILENCE_OF_PARTNER;
+}
+
+/* A rail answered, and then not any more, while another does. */
 static void give_up(fsbml_table_t *table, const uint32_t *rail, size_t i, const fsbml_probe_t *probe,
                     uint64_t timeout)
 {
@@ -149,12 +179,31 @@ static uint32_t measure(fsbml_table_t *table, const uint32_t *rail, size_t n, ui
         FSBML_VERBOSE(FSBML_V_PROBE, "PRTT(%u,%.1f us,%u B)%s on %s: %.1f us%s", probe.packets,
                       (double) probe.delay_ns / 1e3, probe.bytes, kind[probe.kind],
                       mca_bml_fsbml.rail[r].name, (double) prtt / 1e3, probe.warm_up ? " (warm-up)" : "");
-        if (0 == prtt) {
+        if (0 != prtt) {
+            (void) fsbml_calib_report(calib, &probe, prtt);
+            continue;
+        }
+        switch (wait_out(rail, n, probe.rail, failed)) {
+        case SILENCE_OVER: /* as if the probe had not been */
+            FSBML_VERBOSE(FSBML_V_RAILS, "rank %u was silent for a while; the measurement goes on",
+                          table->pair[1]);
+            break;
+        case SILENCE_OF_RAIL:
             give_up(table, rail, probe.rail, &probe, timeout);
             (void) fsbml_calib_fail(calib, probe.rail, table->rail[probe.rail].fit.reason);
             failed |= fsbml_bit(r);
-        } else {
-            (void) fsbml_calib_report(calib, &probe, prtt);
+            break;
+        case SILENCE_OF_PARTNER: /* its paths stay: there is no better one */
+            for (size_t i = 0; i < n; ++i) {
+                if (0 == (failed & fsbml_bit(rail[i]))) {
+                    char *reason = table->rail[i].fit.reason;
+                    snprintf(reason, FSBML_REASON_MAX, "rank %u fell silent in the midst of the measurement",
+                             table->pair[1]);
+                    (void) fsbml_calib_fail(calib, i, reason);
+                    failed |= fsbml_bit(rail[i]);
+                }
+            }
+            break;
         }
     }
     table->duration_ns += fsbml_now_ns() - start;
