@@ -18,8 +18,8 @@ preset_mca() { preset "OMPI_MCA_$1" "$2"; }
 search_components() {
     local rest=${OMPI_MCA_mca_base_component_path:-SYS_DEFAULT:USER_DEFAULT}
     export OMPI_MCA_mca_base_component_path=${1:+$1:}$rest
-    # PRRTE has PMIx search there, too, which complains of what it finds: it gets a folder without any component.
-    preset PMIX_MCA_mca_base_component_path /proc/self
+    # PRRTE has PMIx search there, too, which complains of what it finds: it gets an empty folder.
+    mkdir -p "$FSBML_BUILD/empty" && preset PMIX_MCA_mca_base_component_path "$FSBML_BUILD/empty"
 }
 
 # placement VERSION MAPPING [BINDING]: where PRRTE puts ranks; that of Open MPI 6 warns of the old names.

@@ -10,6 +10,7 @@ set -euo pipefail
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh scripts/system.sh scripts/stock.sh bench/cluster/job.sh
 
 own_folder
+mkdir "$scratch/empty"
 SYSTEMS=(here debian13 sid)
 
 # inside SYSTEM COMMAND...
@@ -36,15 +37,15 @@ gather() {
 # What runs in a system: the environment of a job on this host, and the job.
 cat >"$scratch/job" <<'JOB'
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_mca_base_component_path=$1:SYS_DEFAULT:USER_DEFAULT PMIX_MCA_mca_base_component_path=/proc/self
-shift
+export OMPI_MCA_mca_base_component_path=$1:SYS_DEFAULT:USER_DEFAULT PMIX_MCA_mca_base_component_path=$2
+shift 2
 timeout 60 mpirun --host localhost:2 -n 2 --mca pml ob1 --mca btl_tcp_if_include lo "$@"
 JOB
 
 # job SYSTEM OF ARGUMENTS...: in that system, with the component of OF.
 job() {
     local status=0
-    inside "$1" "$BASH" "$scratch/job" "$scratch/of-$2" "${@:3}" "$scratch/suite-$1" "order 1" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
+    inside "$1" "$BASH" "$scratch/job" "$scratch/of-$2" "$scratch/empty" "${@:3}" "$scratch/suite-$1" "order 1" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
     return "$status"
 }
 
