@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -344,4 +345,27 @@ TEST_F(Folder, ManyWriters)
         }
     }
     EXPECT_GT(seen, 0);
+}
+
+// What is no file (/dev/null, a pipe) is written to; root must not put a file in its place.
+TEST_F(Folder, APipeStaysAPipe)
+{
+    std::string why;
+    const std::string pipe = path;
+    mkdir((folder + "/a").c_str(), 0700);
+    mkdir((folder + "/a/b").c_str(), 0700);
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    EXPECT_NE(fsbml::replace_file(pipe, "nobody reads", fsbml::For::User, why), 0);
+    EXPECT_EQ(why.substr(0, 16), "it cannot be mad");
+    const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(reader, 0);
+    EXPECT_EQ(fsbml::replace_file(pipe, "a report", fsbml::For::Umask, why), 0) << why;
+    char got[32] = "";
+    EXPECT_EQ(read(reader, got, sizeof got - 1), 8);
+    EXPECT_STREQ(got, "a report");
+    close(reader);
+    struct stat st;
+    ASSERT_EQ(lstat(pipe.c_str(), &st), 0);
+    EXPECT_TRUE(S_ISFIFO(st.st_mode));
+    EXPECT_NE(fsbml::replace_file(folder + "/a", "a folder", fsbml::For::User, why), 0);
 }

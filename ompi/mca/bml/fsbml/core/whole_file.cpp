@@ -90,7 +90,10 @@ NewFile::~NewFile()
 int NewFile::begin(std::string &reason)
 {
     make_folders(path_, For::User == for_ ? 0700 : 0777);
-    fd_ = open_temporary();
+    struct stat st;
+    // A device or a pipe is written to, not replaced; nobody waits for who reads a pipe.
+    const bool special = 0 == stat(path_.c_str(), &st) && !S_ISREG(st.st_mode);
+    fd_ = special ? open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : open_temporary();
     return fd_ < 0 ? failed(reason, "it cannot be made", errno) : 0;
 }
 
@@ -134,7 +137,7 @@ int NewFile::end(std::string &reason)
     if (0 != error_) {
         return failed(reason, "it cannot be written", error_);
     }
-    if (0 != std::rename(temporary_.c_str(), path_.c_str())) {
+    if (!temporary_.empty() && 0 != std::rename(temporary_.c_str(), path_.c_str())) {
         return failed(reason, "it cannot be named", errno);
     }
     temporary_.clear();
