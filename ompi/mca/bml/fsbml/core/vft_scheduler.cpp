@@ -124,42 +124,37 @@ __attribute__((always_inline)) inline int Scheduler::least(Ticks now, std::size_
     const Ticks beyond = this->beyond();
     const std::uint64_t steps = byte_steps(bytes);
     const Rail *const rails = Rule::kBySize ? models_.row(steps) : models_.row();
-    // A rail's slot is as far from its model for all rails: one pointer for both.
-    const std::uintptr_t slots = reinterpret_cast<std::uintptr_t>(vfts_.load(std::memory_order_acquire))
-                                 - reinterpret_cast<std::uintptr_t>(rails);
-    const auto key_of = [&](const Rail *rail) {
-        const auto *slot = reinterpret_cast<const VftSlot *>(reinterpret_cast<std::uintptr_t>(rail) + slots);
-        return Rule::key(*rail, slot->vft.load(std::memory_order_relaxed), now, beyond, steps)
-               + extra.of(rail - rails);
+    const VftSlot *const slots = vfts_.load(std::memory_order_acquire);
+    const auto key_of = [&](std::size_t rail) {
+        return Rule::key(rails[rail], slots[rail].vft.load(std::memory_order_relaxed), now, beyond, steps)
+               + extra.of(static_cast<std::ptrdiff_t>(rail));
     };
-    const Rail *best = rails;
+    std::size_t best = 0;
     Ticks best_key = 0;
     // Which rail wins is not to be foretold, hence conditional moves for that.
-    const auto consider = [&](const Rail *rail) {
+    const auto consider = [&](std::size_t rail) {
         const Ticks key = key_of(rail);
         best = __builtin_expect_with_probability(key < best_key, 1, 0.5) ? rail : best;
         best_key = key < best_key ? key : best_key;
     };
     // The masks of a job are few, so what hangs on them are branches that predict well. Most have all rails.
     if (likely(measured == existing_)) {
-        const Rail *const end = rails + n_rails_;
-        best_key = key_of(rails);
-        for (const Rail *rail = rails + 1; rail != end; ++rail) {
+        best_key = key_of(0);
+        for (std::size_t rail = 1; rail < n_rails_; ++rail) {
             consider(rail);
         }
     } else {
-        const auto first = static_cast<unsigned>(__builtin_ctz(measured));
-        best = rails + first;
+        best = static_cast<unsigned>(__builtin_ctz(measured));
         best_key = key_of(best);
-        const Rail *rail = best;
-        for (std::uint32_t left = measured >> first; 0 != (left >>= 1);) {
+        std::size_t rail = best;
+        for (std::uint32_t left = measured >> best; 0 != (left >>= 1);) {
             ++rail;
             if ((left & 1) != 0) {
                 consider(rail);
             }
         }
     }
-    return static_cast<int>(best - rails);
+    return static_cast<int>(best);
 }
 
 template <class Rule, class Extra>
