@@ -162,19 +162,21 @@ TEST_F(TraceFileTest, RefusesNonsense)
 TEST_F(TraceFileTest, NameIsInAFolderOrBeginsSo)
 {
     char name[256];
-    const auto named = [&](const std::string &to, std::uint32_t epoch = 1) {
-        EXPECT_EQ(fsbml_record_name(to.c_str(), 7, epoch, "decisions", name, sizeof name), 0);
+    const auto named = [&](const std::string &to, std::uint32_t epoch = 1, std::uint32_t job = 0) {
+        EXPECT_EQ(fsbml_record_name(to.c_str(), 7, job, epoch, "decisions", name, sizeof name), 0);
         return std::string(name);
     };
     EXPECT_EQ(named(folder), folder + "/7.decisions");
     EXPECT_EQ(named(folder + "/"), folder + "/7.decisions");
     EXPECT_EQ(named(folder + "/", 3), folder + "/7.3.decisions");
+    EXPECT_EQ(named(folder + "/", 1, 2), folder + "/7.spawned2.decisions");
+    EXPECT_EQ(named(folder + "/", 3, 12), folder + "/7.spawned12.3.decisions");
     EXPECT_EQ(named(folder + "/x"), folder + "/x.7.decisions");
     EXPECT_EQ(files(), 0U);
     EXPECT_EQ(named(folder + "/x/"), folder + "/x/7.decisions");
     EXPECT_TRUE(std::filesystem::is_directory(folder + "/x"));
     EXPECT_EQ(named(folder + "/x", 2), folder + "/x/7.2.decisions");
     char few[8];
-    EXPECT_EQ(fsbml_record_name("longer", 7, 1, "decisions", few, sizeof few), -ENAMETOOLONG);
-    EXPECT_EQ(fsbml_record_name("", 7, 1, "decisions", name, sizeof name), -EINVAL);
+    EXPECT_EQ(fsbml_record_name("longer", 7, 0, 1, "decisions", few, sizeof few), -ENAMETOOLONG);
+    EXPECT_EQ(fsbml_record_name("", 7, 0, 1, "decisions", name, sizeof name), -EINVAL);
 }

@@ -45,7 +45,8 @@ typedef struct mca_bml_fsbml_rail_t {
     char name[FSBML_NAME_MAX]; /**< what a person calls it: "eth1" */
     char key[FSBML_NAME_MAX];  /**< what names it on every node: "tcp:10.71.1.0/24" */
     fsbml_rail_about_t about;  /**< what else a person may know it by */
-    bool measured;
+    _Atomic bool measured;
+    _Atomic bool reversed;   /**< measured the other way round than this process sends */
     fsbml_loggp_t model;     /**< what the scheduler has then */
     _Atomic uint64_t way_ns; /**< of FSBML's smallest packet, by the model; 0: there is none */
     _Atomic uint64_t L_ns;   /**< of the model */
@@ -243,8 +244,8 @@ bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes);
 /* bml_fsbml_job.c: traces, and the report of the job */
 bool fsbml_job_is_reported(void);
 void fsbml_job_begin(void);
-/** At the end of MPI_Init: whether another job has spawned this one. */
-void fsbml_job_has_parent(void);
+/** The number of this job among those of its mpirun if another one has spawned it, else 0. */
+uint32_t fsbml_job_number(void);
 /** This process' part in the measurement is over: what the interfaces send from now on is the job's. */
 void fsbml_job_measured(void);
 /** Writes the trace; gathers all processes' summaries at rank 0, or, where they cannot talk any more, has

@@ -53,17 +53,7 @@ static void finalize_begins(void)
     }
 }
 
-static void init_ends(int argc, char **argv, int requested, int *provided)
-{
-    (void) argc;
-    (void) argv;
-    (void) requested;
-    (void) provided;
-    fsbml_job_has_parent();
-}
-
-static ompi_hook_base_component_t hook = {.hookm_mpi_init_bottom = init_ends,
-                                          .hookm_mpi_finalize_top = finalize_begins};
+static ompi_hook_base_component_t hook = {.hookm_mpi_finalize_top = finalize_begins};
 static bool hooked;
 
 void fsbml_closing_init(void)

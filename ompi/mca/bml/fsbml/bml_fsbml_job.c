@@ -29,7 +29,7 @@
 enum { TAG = MCA_COLL_BASE_TAG_GATHER };
 
 static struct {
-    bool wanted, done, traced, spawned;
+    bool wanted, done, traced;
     uint64_t begin_ns, begin_day_ns; /* on the shim's clock, and as the time of the day */
     bool sent_known[FSBML_MAX_RAILS];
     uint64_t sent[FSBML_MAX_RAILS]; /* by the rail's interface, when the measurement was over */
@@ -52,10 +52,10 @@ void fsbml_job_begin(void)
     fsbml_job_measured();
 }
 
-/* The program may take leave of its parent later. */
-void fsbml_job_has_parent(void)
+uint32_t fsbml_job_number(void)
 {
-    job.spawned = NULL != ompi_mpi_comm_parent && &ompi_mpi_comm_null.comm != ompi_mpi_comm_parent;
+    const char *port = getenv("OMPI_PARENT_PORT"); /* as ompi_dpm_dyn_init() asks */
+    return NULL != port && '\0' != port[0] ? OMPI_PROC_MY_NAME->jobid & 0xffff : 0;
 }
 
 void fsbml_job_measured(void)
@@ -239,8 +239,8 @@ static void report_path(char path[OPAL_PATH_MAX])
     const bool again = mca_bml_fsbml.epoch > 1;
     char tag[48] = "";
     dot = NULL == dot || (NULL != slash && dot < slash) ? name + strlen(name) : dot;
-    if (job.spawned) {
-        snprintf(tag, sizeof(tag), ".spawned%u", (unsigned) (OMPI_PROC_MY_NAME->jobid & 0xffff));
+    if (0 != fsbml_job_number()) {
+        snprintf(tag, sizeof(tag), ".spawned%u", (unsigned) fsbml_job_number());
     }
     if (again) {
         snprintf(tag + strlen(tag), sizeof(tag) - strlen(tag), ".life%u", (unsigned) mca_bml_fsbml.epoch);
@@ -282,8 +282,8 @@ static void write_trace(void)
     int rc = -ENOMEM;
     if (NULL != t
         && 0
-               == (rc = fsbml_record_name(p->trace, OMPI_PROC_MY_NAME->vpid, m->epoch, "decisions", path,
-                                          sizeof(path)))) {
+               == (rc = fsbml_record_name(p->trace, OMPI_PROC_MY_NAME->vpid, fsbml_job_number(), m->epoch,
+                                          "decisions", path, sizeof(path)))) {
         *t = (fsbml_trace_t){.rank = OMPI_PROC_MY_NAME->vpid,
                              .ranks = fsbml_job_size(),
                              .node = fsbml_node_name(),

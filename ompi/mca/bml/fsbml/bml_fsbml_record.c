@@ -113,8 +113,8 @@ static bool open_file(void)
     char header[128];
     struct timespec day;
     if (0
-        != fsbml_record_name(mca_bml_fsbml_params.record, OMPI_PROC_MY_NAME->vpid, mca_bml_fsbml.epoch,
-                             "sends", record.path, sizeof(record.path))) {
+        != fsbml_record_name(mca_bml_fsbml_params.record, OMPI_PROC_MY_NAME->vpid, fsbml_job_number(),
+                             mca_bml_fsbml.epoch, "sends", record.path, sizeof(record.path))) {
         snprintf(record.path, sizeof(record.path), "(bml_fsbml_record)");
         give_up("the name is too long");
         return false;

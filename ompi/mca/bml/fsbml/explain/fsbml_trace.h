@@ -44,11 +44,12 @@ int fsbml_trace_store(const char *path, const fsbml_trace_t *t, char reason[FSBM
 
 /**
  * The name of a process' own file: RANK.SUFFIX in `to` if that is a folder, or ends with a slash (it is made
- * if need be, one level), else `to`.RANK.SUFFIX. `epoch` counts how often MPI was initialised in this
+ * if need be, one level), else `to`.RANK.SUFFIX. `job` is 0, or the number of a spawned job, which is in the
+ * name then: its ranks begin at 0 again. `epoch` counts how often MPI was initialised in this
  * process: from the second time on the name has it, too. 0 or -ENAMETOOLONG.
  */
-int fsbml_record_name(const char *to, uint32_t rank, uint32_t epoch, const char *suffix, char *path,
-                      size_t len) FSBML_NOEXCEPT;
+int fsbml_record_name(const char *to, uint32_t rank, uint32_t job, uint32_t epoch, const char *suffix,
+                      char *path, size_t len) FSBML_NOEXCEPT;
 
 #ifdef __cplusplus
 }
