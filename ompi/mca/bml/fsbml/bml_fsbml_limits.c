@@ -110,7 +110,7 @@ void fsbml_limits_apply_quantum(void)
             for (uint32_t t = 0; t < m->table->n_rails; ++t) {
                 if ((group->rails & ~group->gone & fsbml_bit(i)) && m->rail[i].measured
                     && m->table->rail[t].fit.valid && 0 == strcmp(m->rail[i].key, m->table->rail[t].key)) {
-                    params[n++] = m->table->rail[t].fit.params;
+                    params[n++] = fsbml_table_params(&m->table->rail[t], i);
                     break;
                 }
             }

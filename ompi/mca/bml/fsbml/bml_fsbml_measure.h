@@ -62,12 +62,15 @@ void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const ui
 /* bml_fsbml_cache.c: parameters that need no measurement */
 typedef enum fsbml_recall_t {
     FSBML_RECALL_NOTHING = 0,
-    FSBML_RECALL_GUESS,  /**< an earlier job's: to be confirmed */
-    FSBML_RECALL_PINNED, /**< the user's: to be used as they are */
+    FSBML_RECALL_GUESS,   /**< an earlier job's: to be confirmed */
+    FSBML_RECALL_PINNED,  /**< the user's: to be used as they are */
+    FSBML_RECALL_REFUSED, /**< the user's, and cannot be used: MPI_Init ends */
 } fsbml_recall_t;
 /** Fills in the fits of these rails to a node, in their order: all or none. */
 fsbml_recall_t fsbml_cache_recall(const char *partner_node, const uint32_t *rail, size_t n,
                                   fsbml_table_t *to);
+/** The table that the user has named was not used. */
+bool fsbml_cache_table_refused(void);
 /** Keeps a table that has held, if the user wants it. */
 void fsbml_cache_keep(const char *partner_node, const uint32_t *rail, size_t n, const fsbml_table_t *table);
 
@@ -123,5 +126,7 @@ fsbml_speech_t fsbml_hello_rdma(const ompi_process_name_t *peer);
 void fsbml_hello_refresh(const ompi_process_name_t *peer);
 /** Gives the parameters to the scheduler. */
 void fsbml_table_apply(const fsbml_table_t *table);
+/** The parameters of a rail's row, in the direction in which this process sends. */
+fsbml_loggp_t fsbml_table_params(const fsbml_table_rail_t *r, uint32_t rail);
 
 #endif /* MCA_BML_FSBML_MEASURE_H */

@@ -180,6 +180,11 @@ static bool is_reversed(const char *local, const uint32_t pair[2])
     return OMPI_PROC_MY_NAME->vpid == pair[1] || (is_among(local, pair[1]) && !is_among(local, pair[0]));
 }
 
+fsbml_loggp_t fsbml_table_params(const fsbml_table_rail_t *r, uint32_t rail)
+{
+    return mca_bml_fsbml.rail[rail].reversed ? fsbml_fit_reverse(&r->fit) : r->fit.params;
+}
+
 void fsbml_table_apply(const fsbml_table_t *table)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
@@ -193,8 +198,8 @@ void fsbml_table_apply(const fsbml_table_t *table)
         for (uint32_t t = 0; t < copy->n_rails; ++t) {
             if (0 == strcmp(m->rail[i].key, copy->rail[t].key) && copy->rail[t].fit.valid) {
                 const fsbml_table_rail_t *r = &copy->rail[t];
-                const fsbml_loggp_t p =
-                    is_reversed(local, r->pair) ? fsbml_fit_reverse(&r->fit) : r->fit.params;
+                m->rail[i].reversed = is_reversed(local, r->pair);
+                const fsbml_loggp_t p = fsbml_table_params(r, i);
                 if (p.G_ns_per_byte != r->fit.params.G_ns_per_byte) {
                     FSBML_VERBOSE(FSBML_V_RAILS,
                                   "%s is used with the parameters of the other direction, G %.4g ns/B",
