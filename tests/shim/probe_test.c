@@ -200,7 +200,7 @@ static void a_leader_without_room_tries_again(void)
         uint64_t start = virtual_ns;
         CHECK(0 == run(ep, 0, kind, 8, 4096, 1000));
         CHECK(virtual_ns - start < 2 * LIMIT);
-        fake[0].error = OMPI_ERR_UNREACH; /* and says so */
+        fake[0].error = OMPI_ERR_NOT_SUPPORTED; /* and says so */
         start = virtual_ns;
         CHECK(0 == run(ep, 0, kind, 8, 4096, 1000));
         CHECK(virtual_ns - start < LIMIT / 10);
@@ -337,7 +337,7 @@ static void a_mirror_without_room_tries_again_for_a_while(void)
     uint64_t start = virtual_ns;
     fsbml_mirror_serve(&over);
     CHECK(near((double) LIMIT, virtual_ns - start) && 0 == sent(FSBML_PACKET_FLOW, 64, 1000));
-    fake[0].error = OMPI_ERR_UNREACH;
+    fake[0].error = OMPI_ERR_NOT_SUPPORTED;
     come(0, FSBML_PACKET_REQUEST, 96, 5, 1000, 0);
     start = virtual_ns;
     fsbml_mirror_serve(&over);

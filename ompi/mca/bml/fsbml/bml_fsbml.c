@@ -224,6 +224,9 @@ static int register_error(mca_btl_base_module_error_cb_fn_t cbfunc)
         fsbml_calibrate();
         fsbml_job_measured();
         mca_bml_fsbml.calibrated = true;
+        if (fsbml_cache_table_refused()) {
+            rc = OMPI_ERR_BAD_PARAM; /* as with any other parameter that cannot be used */
+        }
     }
     return rc;
 }

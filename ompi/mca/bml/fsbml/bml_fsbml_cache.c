@@ -86,12 +86,21 @@ static bool load(const char *path, const char *print, const uint32_t *rail, size
     return good;
 }
 
+static bool refused;
+
+bool fsbml_cache_table_refused(void)
+{
+    return refused;
+}
+
 fsbml_recall_t fsbml_cache_recall(const char *partner_node, const uint32_t *rail, size_t n, fsbml_table_t *to)
 {
     const mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
     char print[4096], path[4096];
+    refused = false;
     if (NULL != p->table && '\0' != p->table[0]) {
-        return load(p->table, NULL, rail, n, to) ? FSBML_RECALL_PINNED : FSBML_RECALL_NOTHING;
+        refused = !load(p->table, NULL, rail, n, to);
+        return refused ? FSBML_RECALL_REFUSED : FSBML_RECALL_PINNED;
     }
     if (FSBML_CACHE_OFF == p->cache || !fingerprint(partner_node, rail, n, print, sizeof(print))
         || !place(print, path, sizeof(path)) || !load(path, print, rail, n, to)) {

@@ -14,7 +14,8 @@
 #include "opal/util/show_help.h"
 
 static struct {
-    mca_bml_fsbml_endpoint_t *partner;
+    /* NULL outside of a measurement; a BTL's own thread may bring a packet at any time */
+    mca_bml_fsbml_endpoint_t *_Atomic partner;
     bool leads;         /* sends the probes; the other is the mirror */
     _Atomic bool begun; /* the partner has sent something */
     _Atomic bool over;  /* mirror: the table has come */
@@ -39,14 +40,14 @@ static bool is_ready(uint32_t rank)
 
 /* ------------------------------------------------------------------- packets */
 
-static void take_table(const void *record, size_t len)
+static void take_table(const mca_bml_fsbml_endpoint_t *partner, const void *record, size_t len)
 {
     fsbml_table_t *table = calloc(1, sizeof(*table));
     if (NULL != table && 0 == fsbml_table_unpack(table, record, len)) {
         fsbml_table_apply(table);
     } else {
         opal_show_help(FSBML_HELP, "malformed record", true, "table",
-                       OMPI_NAME_PRINT(&run.partner->proc->super.proc_name));
+                       OMPI_NAME_PRINT(&partner->proc->super.proc_name));
     }
     free(table);
     atomic_store(&run.over, true);
@@ -62,8 +63,8 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
         }
         return;
     }
-    if (NULL == run.partner
-        || OPAL_EQUAL != opal_compare_proc(packet->from, run.partner->proc->super.proc_name)) {
+    mca_bml_fsbml_endpoint_t *partner = run.partner;
+    if (NULL == partner || OPAL_EQUAL != opal_compare_proc(packet->from, partner->proc->super.proc_name)) {
         return; /* late, or from somebody with whom this process does not measure */
     }
     atomic_store(&run.begun, true);
@@ -71,7 +72,7 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
     case FSBML_PACKET_PRTT:
     case FSBML_PACKET_REQUEST:
         if (!run.leads) {
-            fsbml_mirror_packet(run.partner, btl, packet);
+            fsbml_mirror_packet(partner, btl, packet);
         }
         break;
     case FSBML_PACKET_PRTT_BACK:
@@ -82,7 +83,7 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
         break;
     default:
         if (!run.leads && !atomic_load(&run.over)) {
-            take_table(payload, packet->bytes <= len ? packet->bytes : 0); /* 0: it is cut short */
+            take_table(partner, payload, packet->bytes <= len ? packet->bytes : 0); /* 0: it is cut short */
         }
     }
 }
@@ -248,7 +249,7 @@ static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n
     for (size_t i = 0; FSBML_RECALL_GUESS == recall && i < n; ++i) {
         before[i] = table->rail[i].fit.valid ? table->rail[i].fit.params.G_ns_per_byte : 0;
     }
-    for (uint64_t attempt = 1; attempt <= 3 && !good; ++attempt) {
+    for (uint64_t attempt = 1; attempt <= 3 && !good && FSBML_RECALL_REFUSED != recall; ++attempt) {
         failed = measure(table, rail, n, mca_bml_fsbml_params.calib.seed + attempt - 1, failed);
         good = fsbml_confirm_measured(run.partner, table, rail, n, failed);
     }
@@ -265,7 +266,9 @@ static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n
         table->rail[i].fit.valid = false;
         if (0 == (failed & fsbml_bit(rail[i]))) {
             snprintf(table->rail[i].fit.reason, sizeof(table->rail[i].fit.reason),
-                     "the measurement was disturbed three times; were the processors busy?");
+                     FSBML_RECALL_REFUSED == recall
+                         ? "bml_fsbml_table cannot be used"
+                         : "the measurement was disturbed three times; were the processors busy?");
         }
     }
     bool all = true;
@@ -391,7 +394,8 @@ static bool find_partner(uint32_t partner)
 
 void fsbml_calibrate_pair(const fsbml_pair_t *pair, uint32_t rails, fsbml_table_t *table)
 {
-    memset(&run, 0, sizeof(run));
+    atomic_store(&run.begun, false);
+    atomic_store(&run.over, false);
     run.leads = OMPI_PROC_MY_NAME->vpid == pair->rank[0];
     table->pair[0] = pair->rank[0];
     table->pair[1] = pair->rank[1];
