@@ -31,29 +31,6 @@ static bool is_interface(uint32_t rail)
     return 0 == strncmp(mca_bml_fsbml.rail[rail].key, "tcp:", 4);
 }
 
-/* First line of a file of an interface; "" if there is none. */
-static void attribute(const char *interface, const char *file, char *line, size_t len)
-{
-    char path[256];
-    line[0] = '\0';
-    snprintf(path, sizeof(path), "/sys/class/net/%s/%s", interface, file);
-    FILE *f = fopen(path, "r");
-    if (NULL != f) {
-        if (NULL == fgets(line, (int) len, f)) {
-            line[0] = '\0';
-        }
-        fclose(f);
-    }
-}
-
-static uint64_t number(const char *interface, const char *file, uint64_t otherwise)
-{
-    char line[64];
-    uint64_t value;
-    attribute(interface, file, line, sizeof(line));
-    return 1 == sscanf(line, "%" SCNu64, &value) && '-' != line[0] ? value : otherwise;
-}
-
 static bool device_of(const char *text, uint8_t device[6])
 {
     unsigned b[6];
@@ -71,9 +48,10 @@ void fsbml_end_begin(void)
     for (uint32_t r = 0; r < mca_bml_fsbml.n_rails; ++r) {
         char interface[FSBML_NAME_MAX];
         interface_of(r, interface, sizeof(interface));
-        const bool has = is_interface(r);
-        frames_before[r] = has ? number(interface, "statistics/rx_packets", UINT64_MAX) : UINT64_MAX;
-        mtu_of[r] = has ? (uint32_t) number(interface, "mtu", 0) : 0;
+        fsbml_kernel_link_t link = {.received = UINT64_MAX};
+        const bool has = is_interface(r) && fsbml_kernel_link(interface, &link);
+        frames_before[r] = link.received;
+        mtu_of[r] = link.mtu;
         if (has) {
             fsbml_echo_begin(r, interface);
         }
@@ -151,7 +129,8 @@ static void look_at_connections(const char *other, fsbml_end_t *end)
 
 void fsbml_end_look(uint32_t rail, const char *other, fsbml_end_t *end)
 {
-    char interface[FSBML_NAME_MAX], line[64];
+    char interface[FSBML_NAME_MAX];
+    fsbml_kernel_link_t link;
     memset(end, 0, sizeof(*end));
     snprintf(end->node, sizeof(end->node), "%s", fsbml_node_name());
     end->seen = FSBML_END_HAS;
@@ -159,16 +138,18 @@ void fsbml_end_look(uint32_t rail, const char *other, fsbml_end_t *end)
         return;
     }
     interface_of(rail, interface, sizeof(interface));
-    snprintf(end->network, sizeof(end->network), "%s", mca_bml_fsbml.rail[rail].key + 4);
+    const char *network =
+        mca_bml_fsbml.rail[rail].key + 4; /* "10.0.0.0/24#2" is the second interface there */
+    snprintf(end->network, sizeof(end->network), "%.*s", (int) strcspn(network, "#"), network);
     look_at_address(interface, end);
-    attribute(interface, "address", line, sizeof(line));
-    (void) device_of(line, end->device);
-    end->mtu = (uint32_t) number(interface, "mtu", 0);
-    end->speed_mbit = (uint32_t) number(interface, "speed", 0);
+    (void) fsbml_kernel_link(interface, &link);
+    memcpy(end->device, link.device, sizeof(end->device));
+    end->mtu = link.mtu;
+    end->speed_mbit = fsbml_interface_speed(interface);
     end->seen |= fsbml_speed_is_made_up(interface, end->speed_mbit) ? 0 : FSBML_END_HARDWARE;
-    end->seen |= 0 == number(interface, "carrier", 1) ? FSBML_END_NO_CARRIER : 0;
-    end->seen |= frames_before[rail] == number(interface, "statistics/rx_packets", 0) ? FSBML_END_QUIET : 0;
-    end->seen |= 0 == (end->seen & FSBML_END_NO_CARRIER) && fsbml_echo(rail, interface) ? FSBML_END_ECHO : 0;
+    end->seen |= !link.carrier ? FSBML_END_NO_CARRIER : 0;
+    end->seen |= UINT64_MAX != link.received && frames_before[rail] == link.received ? FSBML_END_QUIET : 0;
+    end->seen |= link.carrier && fsbml_echo(rail, interface) ? FSBML_END_ECHO : 0;
     if (NULL != other && '\0' != other[0] && 0 != strcmp(other, end->address)) {
         look_at_neighbour(interface, other, end);
         look_at_connections(other, end);

@@ -11,9 +11,12 @@
 #include <ifaddrs.h>
 #include <inttypes.h>
 #include <linux/tcp.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "bml_fsbml.h"
 
@@ -24,23 +27,58 @@ static void interface_of(uint32_t rail, char *name, size_t len)
     snprintf(name, len, "%.*s", (int) strcspn(text, ":"), text);
 }
 
-bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes)
+/* Counters of this process' network namespace, unlike what /sys may show. */
+static bool counters(const char *name, uint64_t *received, uint64_t *sent)
 {
-    char name[FSBML_NAME_MAX], line[512];
+    char line[512];
     bool found = false;
-    interface_of(rail, name, sizeof(name));
     const size_t len = strlen(name);
-    FILE *f =
-        fopen("/proc/self/net/dev", "r"); /* of this process' network namespace, unlike what /sys may show */
+    FILE *f = fopen("/proc/self/net/dev", "r");
     while (NULL != f && !found && NULL != fgets(line, sizeof(line), f)) {
         const char *at = line + strspn(line, " ");
-        found = 0 == strncmp(at, name, len) && ':' == at[len]
-                && 1 == sscanf(at + len + 1, "%*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64, bytes);
+        found =
+            0 == strncmp(at, name, len) && ':' == at[len]
+            && 2 == sscanf(at + len + 1, "%*s %" SCNu64 " %*s %*s %*s %*s %*s %*s %" SCNu64, received, sent);
     }
     if (NULL != f) {
         (void) fclose(f);
     }
     return found;
+}
+
+bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes)
+{
+    char name[FSBML_NAME_MAX];
+    uint64_t received;
+    interface_of(rail, name, sizeof(name));
+    return counters(name, &received, bytes);
+}
+
+bool fsbml_kernel_link(const char *interface, fsbml_kernel_link_t *link)
+{
+    struct ifreq request = {.ifr_mtu = 0};
+    uint64_t sent;
+    *link = (fsbml_kernel_link_t){.carrier = true, .received = UINT64_MAX};
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return false;
+    }
+    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
+    const bool is_there = 0 == ioctl(fd, SIOCGIFFLAGS, &request);
+    if (is_there) {
+        link->carrier = 0 == (request.ifr_flags & IFF_UP) || 0 != (request.ifr_flags & IFF_RUNNING);
+    }
+    if (0 == ioctl(fd, SIOCGIFMTU, &request)) {
+        link->mtu = (uint32_t) request.ifr_mtu;
+    }
+#ifdef SIOCGIFHWADDR
+    if (0 == ioctl(fd, SIOCGIFHWADDR, &request)) {
+        memcpy(link->device, request.ifr_hwaddr.sa_data, sizeof(link->device));
+    }
+#endif
+    close(fd);
+    (void) counters(interface, &link->received, &sent);
+    return is_there;
 }
 
 /* Are the two the same address, whatever the port? IPv4 may be mapped into IPv6. */

@@ -166,6 +166,21 @@ static void find_bus(int fd, fsbml_rail_about_t *about)
 }
 #endif
 
+uint32_t fsbml_interface_speed(const char *interface)
+{
+    uint32_t speed = 0;
+#if defined(SIOCETHTOOL)
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        speed = find_speed(fd, interface);
+        close(fd);
+    }
+#else
+    (void) interface;
+#endif
+    return speed;
+}
+
 static void find_link(fsbml_rail_about_t *about)
 {
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

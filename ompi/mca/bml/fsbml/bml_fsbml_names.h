@@ -22,6 +22,8 @@ void fsbml_name_btl(const mca_btl_base_module_t *btl, unsigned ordinal, char nam
 void fsbml_about_interface(const char *interface, fsbml_rail_about_t *about);
 /** The drivers of links without a device (veth, tap) say 10 or 10,000 Mbit/s, whatever there is behind
  * them. */
+/** What an interface's driver says, in Mbit/s; 0: nothing. */
+uint32_t fsbml_interface_speed(const char *interface);
 bool fsbml_speed_is_made_up(const char *interface, uint32_t mbps);
 /** Whether a user's word means this rail: name, key, interface, address, network, device, PCI address, or BTL
  * component. */
