@@ -80,16 +80,30 @@ int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello)
     /* Who has none is asked for twice in a row, and the wait is long: remember the last one. */
     static _Thread_local ompi_process_name_t silent;
     static _Thread_local uint32_t silent_in; /* life of MPI, 0: nobody was */
+    /* Each that has none takes the run-time 10 s or 20 s to find out: enough for one, not for a job of them.
+     */
+    static _Atomic uint64_t in_vain_ns;
+    static _Atomic uint32_t in_vain_in; /* life of MPI */
+    static const uint64_t patience_ns = 5000000000u;
     char key[64];
     void *record = NULL;
     size_t len = 0;
     if (mca_bml_fsbml.epoch == silent_in && silent.jobid == peer->jobid && silent.vpid == peer->vpid) {
         return -ENOENT;
     }
+    if (mca_bml_fsbml.epoch != in_vain_in) {
+        in_vain_in = mca_bml_fsbml.epoch;
+        in_vain_ns = 0;
+    }
     make_key(key, sizeof(key));
     /* nearly always there since the modex; processes of other jobs must be asked for */
-    if (OMPI_SUCCESS != fsbml_kvs_get(peer, key, FSBML_KVS_HERE, &record, &len)
-        && OMPI_SUCCESS != fsbml_kvs_get(peer, key, FSBML_KVS_WAIT, &record, &len)) {
+    bool found = OMPI_SUCCESS == fsbml_kvs_get(peer, key, FSBML_KVS_HERE, &record, &len);
+    if (!found && (in_vain_ns < patience_ns || peer->jobid != OMPI_PROC_MY_NAME->jobid)) {
+        const uint64_t start = fsbml_now_ns();
+        found = OMPI_SUCCESS == fsbml_kvs_get(peer, key, FSBML_KVS_WAIT, &record, &len);
+        in_vain_ns += found ? 0 : fsbml_now_ns() - start;
+    }
+    if (!found) {
         silent = *peer;
         silent_in = mca_bml_fsbml.epoch;
         return -ENOENT;
