@@ -370,8 +370,11 @@ static void follow(uint32_t round)
     if (0 == live) {
         return;
     }
-    (void) fsbml_packet_send(&fsbml_path(run.partner, (uint32_t) __builtin_ctz(live))->super, &ready, NULL, 0,
-                             0);
+    const mca_bml_base_btl_t *by = &fsbml_path(run.partner, (uint32_t) __builtin_ctz(live))->super;
+    const uint64_t until = fsbml_now_ns() + fsbml_prtt_limit();
+    while (OMPI_ERR_OUT_OF_RESOURCE == fsbml_packet_send(by, &ready, NULL, 0, 0) && fsbml_now_ns() < until) {
+        opal_progress();
+    }
     const uint64_t limit = fsbml_now_ns() + fsbml_calibrate_limit_ns(round);
     while (!atomic_load(&run.over) && fsbml_now_ns() < limit) {
         fsbml_mirror_serve(&run.over);
