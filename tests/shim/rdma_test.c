@@ -71,6 +71,7 @@ static int transfer(mca_bml_base_btl_t *e, bool put, char *local, char *remote, 
         if (OMPI_SUCCESS != rc) { /* ob1 tries again when something else completes */
             CHECK(OMPI_ERR_OUT_OF_RESOURCE == rc);
             complete_pending(OPAL_SUCCESS);
+            pass_time(1);
             continue;
         }
         at += n;
@@ -115,6 +116,10 @@ static void every_byte_once(void)
         expected_handle = lh;
         const int pieces = transfer(e, put, (put ? a : b) + offset, (put ? b : a) + offset, size, lh,
                                     registers ? as_sent(e, rh) : NULL);
+        for (int k = 0; k < 1000 && told.n < pieces; ++k) { /* one may wait for a rail */
+            complete_pending(OPAL_SUCCESS);
+            pass_time(1);
+        }
         complete_pending(OPAL_SUCCESS);
         size_t wrong = 0, moved = 0;
         for (size_t i = 0; i < MOST + 2 * GUARD; ++i) {
@@ -200,10 +205,20 @@ static void refused_operations_go_on(void)
           == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 5000, 0, 0, pml_rdma_done, &told));
     CHECK(5000 == rdma[1].bytes && 0 == fsbml_sched_backlog(mca_bml_fsbml.sched, 0, virtual_ns));
     rdma[1].refuses = true;
+    /* ob1 tries a refused one again when another completes: one is kept, and tried again until it is taken */
+    CHECK(OMPI_SUCCESS
+          == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 6000, 0, 0, pml_rdma_done, &told));
     CHECK(OMPI_ERR_OUT_OF_RESOURCE
           == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 5000, 0, 0, pml_rdma_done, &told));
     complete_pending(OPAL_ERROR);
     CHECK(1 == told.n && OPAL_ERROR == told.status);
+    pass_time(1);
+    rdma[1].refuses = false;
+    pass_time(1);
+    CHECK(11000 == rdma[1].bytes);
+    complete_pending(OPAL_SUCCESS);
+    CHECK(2 == told.n && OPAL_SUCCESS == told.status);
+    told.n = 1;
     rdma[0].refuses = rdma[1].refuses = false;
     rdma[0].completes_at_once = true; /* the BTL says 1 and does not call: the PML is called all the same */
     CHECK(OMPI_SUCCESS

@@ -147,19 +147,62 @@ static void send_takes_the_next_rail(void)
     }
 }
 
-/* The PML gets its descriptor back as it was, and the one error after which ob1 queues the message. */
-static void what_no_rail_takes_can_be_sent_again(void)
+/* The PML gets its descriptor back as it was, and the one error after which ob1 queues the message: until
+ * something of its own completes. So one message is kept at a time, and sent as soon as a rail takes it. */
+static void what_all_refuse_is_sent_in_turn(void)
+{
+    for (int round = 0; round < 2; ++round) { /* the turn comes back */
+        mca_bml_base_btl_t *bml_btl = up(2);
+        memset(&done, 0, sizeof(done));
+        fake[0].refuses = fake[1].refuses = true;
+        fake[0].error = fake[1].error = OMPI_ERR_TEMP_OUT_OF_RESOURCE;
+        CHECK(OMPI_SUCCESS == pml_send(bml_btl, 101, TAG));
+        CHECK(OMPI_ERR_OUT_OF_RESOURCE == pml_send(bml_btl, 102, TAG));
+        fake[1].no_alloc = true; /* no descriptor for the copy is a refusal, too */
+        CHECK(OMPI_ERR_OUT_OF_RESOURCE == pml_send(bml_btl, 103, TAG));
+        pass_time(1);
+        CHECK(0 == done.n && 0 == fake[0].n_queue + fake[1].n_queue && charged(0, 0, 0) && charged(1, 0, 0));
+        fake[0].refuses = false;
+        pass_time(1);
+        CHECK(1 == fake[0].n_queue && charged(0, 1, 101) && 1 == complete_all(2) && 101 == done.bytes);
+        CHECK(bml_btl->btl == done.btl && &done == done.data);
+        memset(&done, 0, sizeof(done));
+        CHECK(0 <= pml_send(bml_btl, 102, TAG) && 1 == complete_all(2));
+        fake[0].refuses = true;
+        CHECK(OMPI_SUCCESS == pml_send(bml_btl, 104, TAG)); /* it goes with its peer */
+        world_down(2);
+    }
+}
+
+/* The same where no rail has a descriptor: it is FSBML's own until a rail has. */
+static void what_has_no_descriptor_is_sent_in_turn(void)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
-    fake[0].refuses = fake[1].refuses = true;
-    fake[0].error = fake[1].error = OMPI_ERR_TEMP_OUT_OF_RESOURCE;
-    CHECK(OMPI_ERR_OUT_OF_RESOURCE == pml_send(bml_btl, 100, TAG));
-    fake[1].no_alloc = true; /* no descriptor for the copy is a refusal, too */
-    CHECK(OMPI_ERR_OUT_OF_RESOURCE == pml_send(bml_btl, 100, TAG));
-    CHECK(0 == done.n && 0 == fake[0].n_queue + fake[1].n_queue && charged(0, 0, 0) && charged(1, 0, 0));
-    fake[0].refuses = false;
-    CHECK(0 <= pml_send(bml_btl, 100, TAG));
-    CHECK(charged(0, 1, 100) && 1 == complete_all(2));
+    mca_btl_base_descriptor_t *des = NULL, *other = NULL;
+    const uint32_t flags = MCA_BTL_DES_FLAGS_PRIORITY | MCA_BTL_DES_FLAGS_BTL_OWNERSHIP;
+    size_t size = 100;
+    fake[0].no_alloc = fake[1].no_alloc = fake[0].no_prepare = fake[1].no_prepare = true;
+    mca_bml_base_alloc(bml_btl, &des, MCA_BTL_NO_ORDER, 100, 0);
+    CHECK(NULL == des); /* its sender keeps it */
+    mca_bml_base_alloc(bml_btl, &des, MCA_BTL_NO_ORDER, 100, flags);
+    CHECK(NULL != des && 100 == des->des_segments[0].seg_len);
+    mca_bml_base_alloc(bml_btl, &other, MCA_BTL_NO_ORDER, 100, flags);
+    CHECK(NULL == other);
+    mca_bml_base_free(bml_btl, des); /* not sent after all */
+    mca_bml_base_prepare_src(bml_btl, &convertor, MCA_BTL_NO_ORDER, 16, &size, flags, &des);
+    CHECK(NULL != des && 100 == size && 116 == des->des_segments[0].seg_len);
+    memcpy(des->des_segments[0].seg_addr.pval, header, 16);
+    des->des_cbfunc = pml_completion;
+    des->des_cbdata = &done;
+    CHECK(OMPI_SUCCESS == mca_bml_base_send(bml_btl, des, TAG));
+    pass_time(1);
+    CHECK(0 == fake[0].n_alloc - fake[0].n_free && 0 == fake[1].n_queue);
+    fake[1].no_alloc = false;
+    pass_time(1);
+    CHECK(1 == fake[1].n_queue && charged(1, 1, 116));
+    const char *at = fake[1].queue[0].des->segment[0].seg_addr.pval;
+    CHECK(0 == memcmp(at, header, 16) && 0 == memcmp(at + 16, payload, 100));
+    CHECK(1 == complete_all(2) && &done == done.data && bml_btl->btl == done.btl);
     world_down(2);
 }
 
@@ -341,13 +384,14 @@ int main(void)
         alloc_before_the_proof_takes_the_next_rail,
         prepare_takes_the_next_rail,
         send_takes_the_next_rail,
-        what_no_rail_takes_can_be_sent_again,
         what_a_broken_connection_keeps_is_lost,
         what_a_broken_connection_keeps_of_a_question_is_not_freed,
         a_copy_that_is_not_delivered_is_told,
         the_pmls_own_descriptor_is_not_replaced,
         busy_is_taken,
         sendi_takes_the_next_rail,
+        what_all_refuse_is_sent_in_turn,
+        what_has_no_descriptor_is_sent_in_turn,
         sendi_that_all_refuse_gives_one_descriptor,
         held_messages_take_the_next_rail,
     };

@@ -171,7 +171,7 @@ static void revive_btl(ompi_proc_t *proc, mca_btl_base_module_t *btl)
             || OMPI_SUCCESS != fsbml_endpoint_add_path(ep, &entry, (uint32_t) rail)) {
             return;
         }
-        path = &ep->path[ep->n_paths - 1];
+        path = path_of(ep, btl);
     } else if (0 != (atomic_load(&ep->possible) & fsbml_bit(path->rail))) {
         return; /* in use, or being proved */
     }

@@ -101,6 +101,7 @@ typedef struct mca_bml_fsbml_held_t {
     uint32_t rail;
     mca_btl_base_tag_t tag;
     bool bound; /**< to that rail: it must come behind what that carries */
+    bool turn;  /**< what the PML has to send waits for its completion */
 } mca_bml_fsbml_held_t;
 OBJ_CLASS_DECLARATION(mca_bml_fsbml_held_t);
 
@@ -131,7 +132,8 @@ struct mca_bml_fsbml_endpoint_t {
     struct mca_bml_fsbml_endpoint_t *next; /**< in that list */
     fsbml_distance_t *distance;            /**< it is being asked how far it is, NULL: it is not */
 
-    uint32_t n_paths, capacity;
+    _Atomic uint32_t n_paths; /**< those below it are complete */
+    uint32_t capacity;
     mca_bml_fsbml_path_t path[];
 };
 
@@ -240,6 +242,15 @@ typedef struct fsbml_kernel_tcp_t {
 bool fsbml_kernel_tcp(uint32_t rail, fsbml_kernel_tcp_t *sum);
 /** Bytes that the interface has sent since it is there, by all programs. */
 bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes);
+typedef struct fsbml_kernel_link_t {
+    bool carrier;      /**< false only of an interface that is up and has none */
+    uint8_t device[6]; /**< its address, zeros: it has none */
+    uint32_t mtu;
+    uint64_t received; /**< frames since it is there, UINT64_MAX: not known */
+} fsbml_kernel_link_t;
+/** State of an interface of this process' network namespace, which /sys need not show. False: there is none.
+ */
+bool fsbml_kernel_link(const char *interface, fsbml_kernel_link_t *link);
 
 /* bml_fsbml_job.c: traces, and the report of the job */
 bool fsbml_job_is_reported(void);

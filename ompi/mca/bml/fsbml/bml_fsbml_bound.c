@@ -28,7 +28,7 @@ static mca_btl_base_descriptor_t *bound_alloc(mca_btl_base_module_t *btl,
 
 static int bound_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
 {
-    const int module = fsbml_des_rail(des);
+    const int module = fsbml_des_is_own(des) ? -1 : fsbml_des_rail(des);
     return fsbml_held_free(mca_bml_fsbml.rail[module >= 0 ? (uint32_t) module : rail_of(btl)].btl, des);
 }
 
@@ -40,10 +40,10 @@ static int bound_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     const uint32_t rail = rail_of(btl);
     /* Its completion lets the PML go on with what waits: for any rail, so by the entry of all. */
     des->des_context = ep->bml_btl;
-    const int rc = fsbml_des_rail(des) >= 0 ? fsbml_btl_send_on(ep, fsbml_path(ep, rail), des, tag)
-                                            : OMPI_ERR_NOT_AVAILABLE;
+    const int rc = !fsbml_des_is_own(des) ? fsbml_btl_send_on(ep, fsbml_path(ep, rail), des, tag)
+                                          : OMPI_ERR_NOT_AVAILABLE;
     return rc < 0 && (des->des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP)
-               ? fsbml_held_add(ep, des, rail, tag, true)
+               ? fsbml_held_add(ep, des, rail, tag, FSBML_HELD_BOUND)
                : rc;
 }
 

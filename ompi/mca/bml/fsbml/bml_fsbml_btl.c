@@ -56,7 +56,7 @@ static mca_btl_base_descriptor_t *pseudo_prepare_src(mca_btl_base_module_t *btl,
 {
     (void) btl;
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
-    const size_t wanted = *size;
+    const size_t wanted = *size, packed = NULL != convertor ? convertor->bConverted : 0;
     mca_bml_fsbml_path_t *path = choose(ep, reserve + wanted);
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_descriptor_t *des = real->btl_prepare_src(
@@ -66,13 +66,18 @@ static mca_btl_base_descriptor_t *pseudo_prepare_src(mca_btl_base_module_t *btl,
         return des;
     }
     *size = wanted; /* a BTL that refuses may have shortened it already */
-    return fsbml_refused_prepare(ep, path->rail, convertor, order, reserve, size, flags);
+    return fsbml_refused_prepare(ep, path->rail, convertor, packed, order, reserve, size, flags);
 }
 
 static int pseudo_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
 {
     (void) btl;
     int rail = fsbml_des_rail(des);
+    if (OPAL_UNLIKELY(fsbml_des_is_own(des))) {
+        fsbml_held_free(NULL, des);
+        fsbml_held_end_turn();
+        return OMPI_SUCCESS;
+    }
     if (OPAL_UNLIKELY(rail < 0 || rail >= (int) mca_bml_fsbml.n_rails)) {
         return OMPI_ERR_BAD_PARAM; /* not one of ours: better lost than given to the wrong BTL */
     }
@@ -129,9 +134,12 @@ static inline int send_by_path(struct mca_btl_base_endpoint_t *endpoint, mca_btl
                                mca_btl_base_tag_t tag, bool observed)
 {
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
+    if (OPAL_UNLIKELY(fsbml_des_is_own(des))) {
+        return fsbml_held_add(ep, des, ep->path[0].rail, tag, FSBML_HELD_TURN);
+    }
     mca_bml_fsbml_path_t *path = fsbml_hooks_path(ep, des);
     if (OPAL_UNLIKELY(0 == (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail)))) {
-        return fsbml_held_add(ep, des, path->rail, tag, false);
+        return fsbml_held_add(ep, des, path->rail, tag, FSBML_HELD_UNPROVED);
     }
     return send_on(ep, path, des, tag, true, observed);
 }
@@ -318,8 +326,9 @@ static int observed_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoi
 
 void fsbml_btl_observe(mca_bml_fsbml_group_t *group)
 {
-    group->pseudo.btl_send = observed_send;
-    group->pseudo.btl_sendi = observed_sendi;
+    /* others may send at this moment: each of the two does as well */
+    __atomic_store_n(&group->pseudo.btl_send, observed_send, __ATOMIC_RELEASE);
+    __atomic_store_n(&group->pseudo.btl_sendi, observed_sendi, __ATOMIC_RELEASE);
 }
 
 static void pseudo_dump(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, int verbose)

@@ -222,7 +222,8 @@ const mca_bml_base_btl_t *fsbml_endpoint_entry(mca_bml_base_endpoint_t *bml_ep,
     return NULL;
 }
 
-int fsbml_endpoint_add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl_t *entry, uint32_t rail)
+/* The caller has ep->lock: others read what is there already, up to n_paths, without it. */
+static int add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl_t *entry, uint32_t rail)
 {
     const int module = fsbml_rail_of(entry->btl);
     if (module < 0 || ep->n_paths == ep->capacity || mca_bml_fsbml.rail[module].group != ep->group) {
@@ -248,6 +249,14 @@ int fsbml_endpoint_add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl
     ep->n_paths++;
     atomic_fetch_or(&ep->possible, fsbml_bit(rail));
     return OMPI_SUCCESS;
+}
+
+int fsbml_endpoint_add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl_t *entry, uint32_t rail)
+{
+    opal_mutex_lock(&ep->lock);
+    const int rc = add_path(ep, entry, rail);
+    opal_mutex_unlock(&ep->lock);
+    return rc;
 }
 
 void fsbml_endpoint_remove_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail)

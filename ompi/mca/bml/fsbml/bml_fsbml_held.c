@@ -11,16 +11,17 @@
 OBJ_CLASS_INSTANCE(mca_bml_fsbml_held_t, opal_list_item_t, NULL, NULL);
 
 int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
-                   mca_btl_base_tag_t tag, bool bound)
+                   mca_btl_base_tag_t tag, fsbml_held_why_t why)
 {
     mca_bml_fsbml_held_t *held = OBJ_NEW(mca_bml_fsbml_held_t);
     if (NULL == held) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
+        return OMPI_ERR_OUT_OF_RESOURCE; /* and it goes on having the turn, if so: it can be sent again */
     }
     held->des = des;
     held->rail = rail;
     held->tag = tag;
-    held->bound = bound;
+    held->bound = FSBML_HELD_BOUND == why;
+    held->turn = FSBML_HELD_TURN == why;
     opal_mutex_lock(&ep->lock);
     opal_list_append(&ep->held, &held->super);
     atomic_fetch_add(&ep->n_held, 1);
@@ -31,7 +32,6 @@ int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des,
     return OMPI_SUCCESS;
 }
 
-/* Its flags name no rail. */
 typedef struct own_des_t {
     mca_btl_base_descriptor_t super;
     mca_btl_base_segment_t segment;
@@ -49,18 +49,38 @@ mca_btl_base_descriptor_t *fsbml_held_make(size_t bytes, uint32_t flags)
     own->segment.seg_len = bytes;
     own->super.des_segments = &own->segment;
     own->super.des_segment_count = 1;
-    own->super.des_flags = flags;
+    own->super.des_flags = (flags & ~FSBML_DES_MASK) | FSBML_DES_OWN;
+    own->super.order = MCA_BTL_NO_ORDER;
     return &own->super;
 }
 
-static bool is_own(const mca_btl_base_descriptor_t *des)
+static atomic_bool turn;
+static mca_btl_base_completion_fn_t turn_fn; /* the PML's, of what has the turn, while a BTL has it */
+
+bool fsbml_held_take_turn(void)
 {
-    return fsbml_des_rail(des) < 0;
+    return !atomic_exchange(&turn, true);
+}
+
+void fsbml_held_end_turn(void)
+{
+    atomic_store(&turn, false);
+}
+
+static void turn_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                      mca_btl_base_descriptor_t *des, int status)
+{
+    const mca_btl_base_completion_fn_t fn = turn_fn;
+    des->des_cbfunc = fn;
+    fsbml_held_end_turn(); /* before the PML sends again */
+    if (NULL != fn) {
+        fn(btl, endpoint, des, status);
+    }
 }
 
 int fsbml_held_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
 {
-    if (is_own(des)) {
+    if (fsbml_des_is_own(des)) {
         OBJ_DESTRUCT(des);
         free(des);
         return OMPI_SUCCESS;
@@ -96,6 +116,9 @@ static void fail(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held)
     mca_btl_base_module_t *btl = fsbml_path(ep, held->rail)->super.btl;
     uint32_t flags = des->des_flags;
     des->des_context = ep->bml_btl;
+    if (held->turn) {
+        fsbml_held_end_turn();
+    }
     if (NULL != des->des_cbfunc) {
         des->des_cbfunc(NULL, (struct mca_btl_base_endpoint_t *) ep, des, OMPI_ERR_UNREACH);
     }
@@ -143,7 +166,7 @@ static bool send_held(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, 
 {
     live &= held->bound ? fsbml_bit(held->rail) : UINT32_MAX;
     while (0 != live) {
-        if (0 == (live & fsbml_bit(held->rail)) || is_own(held->des)) {
+        if (0 == (live & fsbml_bit(held->rail)) || fsbml_des_is_own(held->des)) {
             const uint32_t rail = fsbml_choose(ep, fsbml_now_ns(), fsbml_des_bytes(held->des), live);
             if (!move(ep, held, fsbml_path(ep, rail))) {
                 live &= ~fsbml_bit(rail);
@@ -154,9 +177,15 @@ static bool send_held(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, 
         uint32_t flags = des->des_flags;
         /* The PML was told that the completion will come: it must, also where the BTL could do without. */
         des->des_flags |= MCA_BTL_DES_SEND_ALWAYS_CALLBACK;
+        const mca_btl_base_completion_fn_t fn = des->des_cbfunc;
+        if (held->turn) {
+            turn_fn = fn;
+            des->des_cbfunc = turn_done;
+        }
         if (fsbml_btl_send_on(ep, fsbml_path(ep, held->rail), des, held->tag) >= 0) {
             return true;
         }
+        des->des_cbfunc = fn;
         des->des_flags = flags;
         live &= ~fsbml_bit(held->rail);
     }
@@ -214,6 +243,9 @@ void fsbml_held_drop(mca_bml_fsbml_endpoint_t *ep)
         mca_bml_fsbml_held_t *held = (mca_bml_fsbml_held_t *) item;
         mca_btl_base_module_t *btl = fsbml_path(ep, held->rail)->super.btl;
         (void) fsbml_held_free(btl, held->des);
+        if (held->turn) {
+            fsbml_held_end_turn();
+        }
         OBJ_RELEASE(held);
     }
     atomic_store(&ep->n_held, 0);

@@ -40,7 +40,7 @@ _Static_assert(0
                         | MCA_BTL_DES_SEND_ALWAYS_CALLBACK | MCA_BTL_DES_FLAGS_SIGNAL)
                        & FSBML_DES_MASK),
                "Open MPI uses descriptor flags that FSBML takes for the rail");
-_Static_assert(FSBML_MAX_RAILS < 255, "a rail's number must fit into the top byte of des_flags");
+_Static_assert(FSBML_MAX_RAILS < 254, "a rail's number must fit into the top byte of des_flags");
 
 static inline uint32_t fsbml_des_tag(uint32_t rail)
 {
@@ -51,6 +51,14 @@ static inline uint32_t fsbml_des_tag(uint32_t rail)
 static inline int fsbml_des_rail(const mca_btl_base_descriptor_t *des)
 {
     return (int) (des->des_flags >> FSBML_DES_SHIFT) - 1;
+}
+
+/** In place of a rail: a descriptor of FSBML's own (bml_fsbml_held.c). */
+#define FSBML_DES_OWN UINT32_C(0xff000000)
+
+static inline bool fsbml_des_is_own(const mca_btl_base_descriptor_t *des)
+{
+    return FSBML_DES_OWN == (des->des_flags & FSBML_DES_MASK);
 }
 
 /** Name of the way in, for messages. */

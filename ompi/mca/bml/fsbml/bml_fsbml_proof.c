@@ -66,11 +66,12 @@ static bool owes_answers(mca_bml_fsbml_endpoint_t *ep)
 static bool needs_nothing(mca_bml_fsbml_endpoint_t *ep)
 {
     return atomic_load(&ep->live) == atomic_load(&ep->possible) && 0 == atomic_load(&ep->n_held)
-           && !fsbml_far_asks(ep) && !owes_answers(ep);
+           && !fsbml_far_asks(ep) && !owes_answers(ep) && !fsbml_rdma_waits(ep);
 }
 
 int fsbml_proof_init(void)
 {
+    fsbml_held_end_turn(); /* what an earlier life of MPI may have left */
     return fsbml_packet_init();
 }
 
@@ -458,6 +459,7 @@ static void look_after(uint64_t now)
             continue;
         }
         fsbml_held_release(ep[i]);
+        fsbml_rdma_retry(ep[i]);
         if (settled && needs_nothing(ep[i])) {
             unwatch(ep[i]);
             if (!needs_nothing(ep[i])) {
@@ -492,5 +494,6 @@ void fsbml_proof_forget(mca_bml_fsbml_endpoint_t *ep)
     opal_mutex_lock(&work_lock);
     unwatch(ep);
     opal_mutex_unlock(&work_lock);
+    fsbml_rdma_forget(ep);
     fsbml_held_drop(ep);
 }

@@ -120,11 +120,14 @@ static uint32_t able(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_
     return rails;
 }
 
-static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_put,
-                    mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
+/* `at_once` is set if it is complete already, and the BTL will not call. */
+static int offer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_put,
+                 mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata,
+                 operation_t **at_once)
 {
+    *at_once = NULL;
     if (0 == atomic_load_explicit(&ep->live, memory_order_relaxed)) {
-        return OMPI_ERR_OUT_OF_RESOURCE; /* nothing is proved yet: the PML tries again */
+        return OMPI_ERR_OUT_OF_RESOURCE; /* nothing is proved yet */
     }
     int rc = OMPI_ERR_NOT_AVAILABLE; /* no rail has both registrations: the PML sends instead */
     const uint32_t candidates = able(ep, t, is_put);
@@ -146,11 +149,7 @@ static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_p
         rc = start(path, op, t, is_put);
         if (OPAL_LIKELY(rc >= 0)) {
             fsbml_observe_transfer(ep, path, now, t->size, candidates);
-            if (1 == rc) {
-                /* complete, and the BTL does not call: a caller of 4.1 takes 1 for a failure, so it is called
-                 * from here */
-                completed(NULL, NULL, t->local_address, NULL, op, NULL, OMPI_SUCCESS);
-            }
+            *at_once = 1 == rc ? op : NULL;
             return OMPI_SUCCESS;
         }
         if (OPAL_UNLIKELY(!fsbml_refused_is_whole(rc))) {
@@ -161,6 +160,74 @@ static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_p
         rails &= ~fsbml_bit(rail); /* refused: the next best */
     }
     return rc;
+}
+
+/* An operation that no rail had room for. One is kept, as of messages (fsbml_held_take_turn). */
+static struct {
+    atomic_bool taken;
+    mca_bml_fsbml_endpoint_t *_Atomic ep; /* NULL while it is none, or being tried */
+    transfer_t t;
+    bool is_put;
+    mca_btl_base_rdma_completion_fn_t cbfunc;
+    void *cbcontext, *cbdata;
+} waiting;
+
+static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_put,
+                    mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
+{
+    operation_t *at_once;
+    const int rc = offer(ep, t, is_put, cbfunc, cbcontext, cbdata, &at_once);
+    if (NULL != at_once) { /* a caller of 4.1 takes 1 for a failure, so it is called from here */
+        completed(NULL, NULL, t->local_address, NULL, at_once, NULL, OMPI_SUCCESS);
+    }
+    if (OMPI_ERR_OUT_OF_RESOURCE != rc || atomic_exchange(&waiting.taken, true)) {
+        return rc;
+    }
+    waiting.t = *t;
+    waiting.is_put = is_put;
+    waiting.cbfunc = cbfunc;
+    waiting.cbcontext = cbcontext;
+    waiting.cbdata = cbdata;
+    atomic_store(&waiting.ep, ep);
+    fsbml_proof_watch(ep);
+    return OMPI_SUCCESS;
+}
+
+bool fsbml_rdma_waits(const mca_bml_fsbml_endpoint_t *ep)
+{
+    return ep == atomic_load(&waiting.ep);
+}
+
+void fsbml_rdma_retry(mca_bml_fsbml_endpoint_t *ep)
+{
+    mca_bml_fsbml_endpoint_t *mine = ep;
+    operation_t *at_once;
+    if (!atomic_compare_exchange_strong(&waiting.ep, &mine, NULL)) {
+        return;
+    }
+    const transfer_t t = waiting.t;
+    const mca_btl_base_rdma_completion_fn_t cbfunc = waiting.cbfunc;
+    void *context = waiting.cbcontext, *data = waiting.cbdata;
+    const int rc = offer(ep, &t, waiting.is_put, cbfunc, context, data, &at_once);
+    if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+        atomic_store(&waiting.ep, ep);
+        return;
+    }
+    atomic_store(&waiting.taken, false); /* before the PML tries others */
+    if (NULL != at_once) {
+        completed(NULL, NULL, t.local_address, NULL, at_once, NULL, OMPI_SUCCESS);
+    } else if (OMPI_SUCCESS != rc) {
+        cbfunc(&ep->group->pseudo, (struct mca_btl_base_endpoint_t *) ep, t.local_address, t.local_handle,
+               context, data, rc);
+    }
+}
+
+void fsbml_rdma_forget(const mca_bml_fsbml_endpoint_t *ep)
+{
+    if (fsbml_rdma_waits(ep)) {
+        atomic_store(&waiting.ep, NULL);
+        atomic_store(&waiting.taken, false);
+    }
 }
 
 static int pseudo_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,

@@ -13,6 +13,19 @@ static mca_bml_fsbml_path_t *next_best(mca_bml_fsbml_endpoint_t *ep, uint32_t ra
     return fsbml_path(ep, fsbml_choose(ep, fsbml_now_ns(), bytes, rails));
 }
 
+/* If this is the PML's turn, a descriptor of FSBML's own. */
+static mca_btl_base_descriptor_t *own(size_t bytes, uint32_t flags)
+{
+    if (0 == (flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) || !fsbml_held_take_turn()) {
+        return NULL;
+    }
+    mca_btl_base_descriptor_t *des = fsbml_held_make(bytes, flags);
+    if (NULL == des) {
+        fsbml_held_end_turn();
+    }
+    return des;
+}
+
 mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uint32_t tried, uint8_t order,
                                                size_t size, uint32_t flags)
 {
@@ -28,12 +41,30 @@ mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uin
             fsbml_hooks_bind(des, path);
         }
     }
+    return NULL != des ? des : own(size, flags);
+}
+
+/* The same with data, as much as fits. */
+static mca_btl_base_descriptor_t *own_with(mca_bml_fsbml_endpoint_t *ep, struct opal_convertor_t *convertor,
+                                           size_t packed, size_t reserve, size_t *size, uint32_t flags)
+{
+    const size_t most = ep->group->pseudo.btl_max_send_size;
+    *size = reserve + *size > most ? most - reserve : *size;
+    mca_btl_base_descriptor_t *des = own(reserve + *size, flags);
+    if (NULL != des && NULL != convertor) {
+        struct iovec iov = {.iov_base = (char *) des->des_segments[0].seg_addr.pval + reserve,
+                            .iov_len = *size};
+        uint32_t n = 1;
+        (void) opal_convertor_set_position(convertor, &packed);
+        (void) opal_convertor_pack(convertor, &iov, &n, size);
+        des->des_segments[0].seg_len = reserve + *size;
+    }
     return des;
 }
 
 mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, uint32_t tried,
-                                                 struct opal_convertor_t *convertor, uint8_t order,
-                                                 size_t reserve, size_t *size, uint32_t flags)
+                                                 struct opal_convertor_t *convertor, size_t packed,
+                                                 uint8_t order, size_t reserve, size_t *size, uint32_t flags)
 {
     const size_t wanted = *size;
     mca_btl_base_descriptor_t *des = NULL;
@@ -43,11 +74,19 @@ mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, u
         mca_btl_base_module_t *real = path->super.btl;
         tried = path->rail;
         *size = wanted;
+        size_t at = packed;
+        if (NULL != convertor) { /* who refused may have packed some of it */
+            (void) opal_convertor_set_position(convertor, &at);
+        }
         des = real->btl_prepare_src(real, path->super.btl_endpoint, convertor, order, reserve, size,
                                     flags | fsbml_des_tag(path->module));
         if (NULL != des) {
             fsbml_hooks_bind(des, path);
         }
+    }
+    if (NULL == des) {
+        *size = wanted;
+        des = own_with(ep, convertor, packed, reserve, size, flags);
     }
     return des;
 }
@@ -81,6 +120,13 @@ int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refus
             return again;
         }
         path->super.btl->btl_free(path->super.btl, copy);
+    }
+    if ((des->des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) && fsbml_held_take_turn()) {
+        const int rc = fsbml_held_add(ep, des, refused->rail, tag, FSBML_HELD_TURN);
+        if (OMPI_SUCCESS == rc) {
+            return rc;
+        }
+        fsbml_held_end_turn();
     }
     return OMPI_ERR_OUT_OF_RESOURCE; /* the one refusal after which ob1 tries again */
 }

@@ -10,13 +10,20 @@
 #include "bml_fsbml.h"
 
 /* bml_fsbml_held.c: what is sent before a path is live */
-/** Keeps a descriptor until a path is live. */
+/** Why a message is held: its path is not proved; it must follow what its rail carries; it has the turn. */
+typedef enum fsbml_held_why_t { FSBML_HELD_UNPROVED, FSBML_HELD_BOUND, FSBML_HELD_TURN } fsbml_held_why_t;
+/** Keeps a descriptor until a path is live, and has room. */
 int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
-                   mca_btl_base_tag_t tag, bool bound);
+                   mca_btl_base_tag_t tag, fsbml_held_why_t why);
 /** A descriptor of no BTL, where that has none: it can only be held. NULL: no memory. */
 mca_btl_base_descriptor_t *fsbml_held_make(size_t bytes, uint32_t flags);
 /** Frees a descriptor, or one that held_make made. */
 int fsbml_held_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des);
+/** The PML sends again what was refused when something of its own completes. That must come, whoever else
+ * fills the rails: so of what all rails refuse, FSBML takes one at a time, and sends it when there is room.
+ * True: this one; the turn ends with its completion, or before. */
+bool fsbml_held_take_turn(void);
+void fsbml_held_end_turn(void);
 /** A copy of an unsent message that another rail can send, NULL if that rail has no descriptor: a descriptor
  * works only with the BTL that made it. */
 mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *to);
@@ -58,10 +65,10 @@ void fsbml_btl_observe(mca_bml_fsbml_group_t *group);
 /** The rails to choose from. */
 static inline uint32_t fsbml_candidates(mca_bml_fsbml_endpoint_t *ep)
 {
-    uint32_t rails = atomic_load_explicit(&ep->live, memory_order_relaxed);
+    uint32_t rails = atomic_load_explicit(&ep->live, memory_order_acquire); /* and so its slot and path */
     if (OPAL_UNLIKELY(0 == rails)) {
         /* Nothing is proved yet. What is sent now is held, so its rail need only be possible. */
-        rails = atomic_load_explicit(&ep->possible, memory_order_relaxed);
+        rails = atomic_load_explicit(&ep->possible, memory_order_acquire);
     }
     return rails;
 }
@@ -98,12 +105,13 @@ static inline uint32_t fsbml_choose(mca_bml_fsbml_endpoint_t *ep, uint64_t now, 
 }
 
 /* bml_fsbml_refused.c: what a rail refuses, offered to the others */
-/** btl_alloc, btl_prepare_src of the best rail but `tried`, and so on; NULL if none has a descriptor. */
+/** btl_alloc, btl_prepare_src of the best rail but `tried`, and so on; NULL if none has a descriptor. The
+ * convertor is first set to where it was, `packed`. */
 mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uint32_t tried, uint8_t order,
                                                size_t size, uint32_t flags);
 mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, uint32_t tried,
-                                                 struct opal_convertor_t *convertor, uint8_t order,
-                                                 size_t reserve, size_t *size, uint32_t flags);
+                                                 struct opal_convertor_t *convertor, size_t packed,
+                                                 uint8_t order, size_t reserve, size_t *size, uint32_t flags);
 /** Whether a descriptor that a BTL refused with this error is the caller's as before. Not so where a
  * connection fails: tcp reports that for one that it keeps in its queue, or has completed; to free it would
  * free it twice, to send it elsewhere could deliver it twice. */
@@ -123,6 +131,11 @@ bool fsbml_rdma_in_use(void);
 void fsbml_rdma_list(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep);
 /** Makes the entry for a path alone, also of one that came later. */
 void fsbml_rdma_bind(const mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+/** Tries again the operation that no rail had room for, if it is to this peer. */
+void fsbml_rdma_retry(mca_bml_fsbml_endpoint_t *ep);
+bool fsbml_rdma_waits(const mca_bml_fsbml_endpoint_t *ep);
+/** The peer goes: so does that. */
+void fsbml_rdma_forget(const mca_bml_fsbml_endpoint_t *ep);
 void fsbml_rdma_fini(void);
 
 /* bml_fsbml_bound.c: one rail of the pseudo BTL */

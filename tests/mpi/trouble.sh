@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Nodes in trouble: a process that is paused while the rails are measured, too few file descriptors, more interfaces than rails,
+# and two interfaces in one network. No hang, no wrong byte, and what is left out is said.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+set -euo pipefail
+# shellcheck source=tests/mpi/harness.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
+
+LIMIT=${FSBML_TEST_LIMIT:-90}
+PAUSE=3 # seconds
+
+rails_up() {
+    harness_cluster_down
+    harness_fsbml cluster up --name "$harness_cluster" --nodes 2 "$@"
+    harness_shape="$*"
+}
+
+# rank_is_there RANK: sets `victim`, that rank's process.
+rank_is_there() {
+    local pid
+    victim=""
+    for pid in $(pgrep -f "^${harness_command[0]}( |\$)"); do
+        tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx "PMIX_RANK=$1" || continue
+        victim=$pid
+    done
+    [ -n "$victim" ]
+}
+
+# paused RANK: stops it for a while, in MPI_Init.
+paused() {
+    local rank=$1 name="rank $1 is paused for $PAUSE s while the rails are measured" reason turns=0
+    harness_wanted "$name" || return 0
+    harness_program order 1
+    harness_start "$LIMIT" 2 --mca bml fsbml --mca bml_fsbml_verbose 5 --mca bml_fsbml_budget 1000 "${harness_command[@]}"
+    # The first line on a probe tells that the measurement is under way.
+    until grep -q 'PRTT(' "$harness_stderr" || [ $((turns += 1)) -gt 600 ]; do sleep 0.05; done
+    reason=""
+    if rank_is_there "$rank"; then
+        kill -STOP "$victim"
+        sleep "$PAUSE"
+        kill -CONT "$victim"
+    else
+        reason="rank $rank was not found"
+    fi
+    harness_wait
+    [ -n "$reason" ] || reason=$(harness_failure "order 1" "$LIMIT")
+    if [ -z "$reason" ] && grep -qE 'was not answered|fell silent|carries no traffic|does not answer' "$harness_stderr"; then
+        reason="a path was given up"
+    fi
+    harness_result "$name" "$reason"
+}
+
+# few_descriptors N: each process may open N files; connections fail in the midst of the job.
+few_descriptors() {
+    local name="no more than $1 file descriptors" reason=""
+    harness_wanted "$name" || return 0
+    harness_program collectives
+    # shellcheck disable=SC2016
+    harness_job "$LIMIT" 6 --mca bml fsbml --mca mpi_yield_when_idle 1 \
+        bash -c 'ulimit -n "$0"; exec "$@"' "$1" "${harness_command[@]}"
+    reason=$(harness_ended_late "$LIMIT")
+    if [ -z "$reason" ] && [ "$harness_status" -eq 0 ]; then
+        reason=$(harness_failure "collectives" "$LIMIT")
+    elif [ -z "$reason" ] && grep -qE 'Segmentation fault|signal 11|signal 6|corrupt|double free|mismatch' "$harness_stdout" "$harness_stderr"; then
+        reason="it crashed, or bytes were wrong"
+    elif [ -z "$reason" ] && ! grep -qE 'descriptor|Too many open files|out of resource|cannot|could not|failed|no rail|lost' "$harness_stderr"; then
+        reason="it ended with status $harness_status and without a word"
+    fi
+    harness_result "$name (status $harness_status)" "$reason"
+}
+
+many_interfaces() {
+    local name="40 interfaces" reason rails=() i
+    harness_wanted "$name" || return 0
+    for ((i = 0; i < 40; i++)); do rails+=(--rail rate=100mbit); done
+    rails_up "${rails[@]}"
+    harness_program order 1
+    harness_job "$LIMIT" 2 --mca bml fsbml "${harness_command[@]}"
+    reason=$(harness_failure "order 1" "$LIMIT")
+    if [ -z "$reason" ] && [ "$(grep -c 'First left out: *rail32' "$harness_stderr")" -ne 1 ]; then
+        reason="what is left out was said $(grep -c 'First left out' "$harness_stderr") times"
+    fi
+    harness_result "$name" "$reason"
+}
+
+one_network() {
+    local name="two interfaces in one network" reason node
+    harness_wanted "$name" || return 0
+    rails_up --rail rate=200mbit --rail rate=200mbit
+    for node in 0 1; do harness_fsbml cluster set --name "$harness_cluster" --node $node --rail 1 "address=10.71.0.10$node/24"; done
+    harness_program order 1
+    harness_job "$LIMIT" 2 --mca bml fsbml --mca bml_fsbml_verbose 5 "${harness_command[@]}"
+    reason=$(harness_failure "order 1" "$LIMIT")
+    if [ -z "$reason" ] && ! grep -q 'rail1 .*tcp:10\.71\.0\.0/24#2' "$harness_stderr"; then
+        reason="the two have one key"
+    fi
+    harness_result "$name" "$reason"
+}
+
+harness_begin "Runs jobs on nodes in trouble: paused, short of file descriptors, with too many interfaces or two in one network." "$@"
+if harness_in version; then
+    rails_up --rail rate=200mbit --rail rate=100mbit
+    paused 0
+    paused 1
+    for n in 40 32 28 24 20; do few_descriptors "$n"; done
+    many_interfaces
+    one_network
+fi
+harness_end
