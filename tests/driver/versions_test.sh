@@ -57,11 +57,22 @@ needs_newer_libc() { # SYSTEM OF
     ! inside "$1" ldd -r "$scratch/of-$2/mca_bml_fsbml.so" 2>&1 | grep -q "version .GLIBC_[0-9.]*' not found"
 }
 
+# explained SYSTEM PATTERN ARGUMENTS...: the job is refused, with these words. mpirun of 4.1 loses some of what a process says
+# while it ends.
+explained() {
+    local system=$1 pattern=$2
+    shift 2
+    while :; do
+        ! job "$system" "$system" "$@" || return 1
+        ! said "$pattern" || return 0
+        again "$system: $pattern" "the text was lost" 2 || return 1
+    done
+}
+
 own_component() {
     ok "$1: its own component is used" job "$1" "$1" --mca bml fsbml --mca bml_fsbml_display 1
     ok "... and says for which Open MPI it is" said "^.*fsbml: version .* for Open MPI ${release[$1]%%[a-z]*}$"
-    ok "... and refuses a bad parameter" not job "$1" "$1" --mca bml fsbml --mca bml_fsbml_quantum -7
-    ok "... by its help text" said 'Parameter: +bml_fsbml_quantum'
+    ok "... and refuses a bad parameter, by its help text" explained "$1" 'Parameter: +bml_fsbml_quantum' --mca bml fsbml --mca bml_fsbml_quantum -7
 }
 
 other_component() { # SYSTEM OF

@@ -78,6 +78,13 @@ rails_up() {
     for ((node = 0; node < $1; node++)); do ip -n "fsbml-$harness_cluster-node$node" neighbour flush all; done
 }
 
+# fault_job NODES: with what the rails had sent before it, for run_case.
+fault_job() {
+    before0=$(sent 0) before1=$(sent 1)
+    rm -f "$harness_logs/report.json"
+    harness_job "$LIMIT" "$1" --mca bml fsbml --mca bml_fsbml_verbose 5 --mca bml_fsbml_report "$harness_logs/report.json" --mca mpi_yield_when_idle 1 "${harness_command[@]}"
+}
+
 run_case() {
     local name nodes fault kind sentence who reason before0 before1 program=(collectives)
     # Within a field, \| is a bar.
@@ -89,9 +96,12 @@ run_case() {
     [ "$nodes" -gt 2 ] || program=(requests)
     harness_program "${program[@]}"
     harness_fsbml cluster set --name "$harness_cluster" --node $((nodes - 1)) --rail 1 "$fault"
-    before0=$(sent 0) before1=$(sent 1)
-    rm -f "$harness_logs/report.json"
-    harness_job "$LIMIT" "$nodes" --mca bml fsbml --mca bml_fsbml_verbose 5 --mca bml_fsbml_report "$harness_logs/report.json" --mca mpi_yield_when_idle 1 "${harness_command[@]}"
+    while :; do
+        fault_job "$nodes"
+        # Of three nodes, the one with the loop sometimes does not see its own frame in time: then the fault is told, and not its cause.
+        if [ "$kind" != loop ] || ! grep -q 'fsbml: rail rail1 from .* (cut): nothing gets through' "$harness_stderr"; then break; fi
+        again "$name" "the loop was not seen in time" || break
+    done
     reason=$(harness_failure "${program[*]}" "$LIMIT")
     [ -n "$reason" ] || reason=$(named "$kind" "$sentence" "$who")
     [ -n "$reason" ] || reason=$(reported "carried nothing" "$sentence")

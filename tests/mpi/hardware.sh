@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Jobs over a BTL with the semantics of hardware (tests/btl/btl_hw.c): several modules with registration, limits of their own,
+# late completions, refusals and few descriptors. Every byte is verified, and so is every use of a registration.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+set -euo pipefail
+# shellcheck source=tests/mpi/harness.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
+
+LIMIT=${FSBML_TEST_LIMIT:-60}
+
+# build_btl: makes the DSO, in a folder of its own, which jobs search as well.
+build_btl() {
+    local prefix=${harness_which[1]:-} include folder=$harness_logs/btl
+    [ "${harness_which[0]}" = --openmpi ] || prefix=$(reference_prefix)
+    include=$(openmpi_path "$prefix" pkgincludedir)
+    mkdir "$folder"
+    "$(openmpi_tool "$prefix" mpicc)" -std=gnu11 -Wall -Wextra -O2 -g -fPIC -shared -fvisibility=hidden -I"$include" \
+        -o "$folder/mca_btl_hw.so" "$FSBML_TOP/tests/btl/btl_hw.c" || die "the test BTL does not compile."
+    export OMPI_MCA_mca_base_component_path=$folder:${OMPI_MCA_mca_base_component_path:-SYS_DEFAULT:USER_DEFAULT}
+}
+
+# over RANKS CASE OPTION...: one case of the programs over the BTL's modules; OPTIONs without "btl_hw_".
+over() {
+    local ranks=$1 case=$2 name option words=()
+    shift 2
+    name="$ranks ranks, hw $*: $case"
+    harness_wanted "$name" || return 0
+    for option in "$@"; do words+=(--mca "btl_hw_${option%%=*}" "${option#*=}"); done
+    # shellcheck disable=SC2086
+    harness_program $case
+    harness_job "$LIMIT" "$ranks" --mca bml "$harness_bml" --mca btl self,hw --mca osc_rdma_btls hw --mca mpi_yield_when_idle 1 \
+        "${words[@]}" "${harness_command[@]}"
+    harness_result "$name" "$(harness_failure "$case" "$LIMIT")"
+}
+
+harness_begin "Runs MPI programs over a BTL with the semantics of hardware." "$@"
+build_btl
+harness_cluster_down
+harness_fsbml cluster up --name "$harness_cluster" --nodes 2 --rail rate=200mbit --rail rate=200mbit
+harness_shape=hardware
+for modules in 2 3; do
+    for case in "order 1" pt2pt requests datatypes collectives stress onesided onesided_passive; do
+        over 4 "$case" "modules=$modules"
+    done
+    over 4 pt2pt "modules=$modules" lands_late=0
+    over 4 collectives "modules=$modules" put_limits=65536,4096,1048576 latencies=5,200,50
+    over 2 stress "modules=$modules" refuse=50
+    over 2 pt2pt "modules=$modules" descriptors=16
+done
+harness_end
