@@ -276,6 +276,8 @@ static __attribute__((noinline)) int sendi_elsewhere(mca_bml_fsbml_endpoint_t *e
         *descriptor = kept;
         if (NULL != kept) {
             fsbml_hooks_bind(kept, owner);
+        } else if (OMPI_SUCCESS != rc) {
+            *descriptor = fsbml_held_make_in_turn(bytes, flags);
         }
     }
     return rc;

@@ -67,6 +67,18 @@ void fsbml_held_end_turn(void)
     atomic_store(&turn, false);
 }
 
+mca_btl_base_descriptor_t *fsbml_held_make_in_turn(size_t bytes, uint32_t flags)
+{
+    if (0 == (flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) || !fsbml_held_take_turn()) {
+        return NULL;
+    }
+    mca_btl_base_descriptor_t *des = fsbml_held_make(bytes, flags);
+    if (NULL == des) {
+        fsbml_held_end_turn();
+    }
+    return des;
+}
+
 static void turn_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                       mca_btl_base_descriptor_t *des, int status)
 {

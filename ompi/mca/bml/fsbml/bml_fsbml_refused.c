@@ -13,19 +13,6 @@ static mca_bml_fsbml_path_t *next_best(mca_bml_fsbml_endpoint_t *ep, uint32_t ra
     return fsbml_path(ep, fsbml_choose(ep, fsbml_now_ns(), bytes, rails));
 }
 
-/* If this is the PML's turn, a descriptor of FSBML's own. */
-static mca_btl_base_descriptor_t *own(size_t bytes, uint32_t flags)
-{
-    if (0 == (flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) || !fsbml_held_take_turn()) {
-        return NULL;
-    }
-    mca_btl_base_descriptor_t *des = fsbml_held_make(bytes, flags);
-    if (NULL == des) {
-        fsbml_held_end_turn();
-    }
-    return des;
-}
-
 mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uint32_t tried, uint8_t order,
                                                size_t size, uint32_t flags)
 {
@@ -41,7 +28,7 @@ mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uin
             fsbml_hooks_bind(des, path);
         }
     }
-    return NULL != des ? des : own(size, flags);
+    return NULL != des ? des : fsbml_held_make_in_turn(size, flags);
 }
 
 /* The same with data, as much as fits. */
@@ -50,7 +37,7 @@ static mca_btl_base_descriptor_t *own_with(mca_bml_fsbml_endpoint_t *ep, struct 
 {
     const size_t most = ep->group->pseudo.btl_max_send_size;
     *size = reserve + *size > most ? most - reserve : *size;
-    mca_btl_base_descriptor_t *des = own(reserve + *size, flags);
+    mca_btl_base_descriptor_t *des = fsbml_held_make_in_turn(reserve + *size, flags);
     if (NULL != des && NULL != convertor) {
         struct iovec iov = {.iov_base = (char *) des->des_segments[0].seg_addr.pval + reserve,
                             .iov_len = *size};

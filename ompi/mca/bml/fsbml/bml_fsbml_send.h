@@ -24,6 +24,8 @@ int fsbml_held_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des);
  * True: this one; the turn ends with its completion, or before. */
 bool fsbml_held_take_turn(void);
 void fsbml_held_end_turn(void);
+/** What the PML gets if no rail has a descriptor: one of FSBML's own if it has the turn, else NULL. */
+mca_btl_base_descriptor_t *fsbml_held_make_in_turn(size_t bytes, uint32_t flags);
 /** A copy of an unsent message that another rail can send, NULL if that rail has no descriptor: a descriptor
  * works only with the BTL that made it. */
 mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *to);
