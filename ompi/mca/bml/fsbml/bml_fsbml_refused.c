@@ -62,7 +62,7 @@ mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, u
         tried = path->rail;
         *size = wanted;
         size_t at = packed;
-        if (NULL != convertor) { /* who refused may have packed some of it */
+        if (NULL != convertor) { /* the rail that refused may have packed some of it */
             (void) opal_convertor_set_position(convertor, &at);
         }
         des = real->btl_prepare_src(real, path->super.btl_endpoint, convertor, order, reserve, size,

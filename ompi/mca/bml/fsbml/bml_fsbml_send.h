@@ -19,7 +19,7 @@ int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des,
 mca_btl_base_descriptor_t *fsbml_held_make(size_t bytes, uint32_t flags);
 /** Frees a descriptor, or one that held_make made. */
 int fsbml_held_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des);
-/** The PML sends again what was refused when something of its own completes. That must come, whoever else
+/** The PML sends again what was refused when something of its own completes. That must come, whatever else
  * fills the rails: so of what all rails refuse, FSBML takes one at a time, and sends it when there is room.
  * True: this one; the turn ends with its completion, or before. */
 bool fsbml_held_take_turn(void);
@@ -118,7 +118,7 @@ mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, u
  * connection fails: tcp reports that for one that it keeps in its queue, or has completed; to free it would
  * free it twice, to send it elsewhere could deliver it twice. */
 bool fsbml_refused_is_whole(int rc);
-/** `refused` did not take the descriptor. Negative: nobody did, and it is as it was. */
+/** `refused` did not take the descriptor. Negative: no rail did, and it is as it was. */
 int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refused,
                        mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag);
 

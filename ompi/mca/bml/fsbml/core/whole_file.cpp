@@ -91,7 +91,7 @@ int NewFile::begin(std::string &reason)
 {
     make_folders(path_, For::User == for_ ? 0700 : 0777);
     struct stat st;
-    // A device or a pipe is written to, not replaced; nobody waits for who reads a pipe.
+    // A device or a pipe is written to, not replaced; a pipe without a reader is an error.
     const bool special = 0 == stat(path_.c_str(), &st) && !S_ISREG(st.st_mode);
     fd_ = special ? open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : open_temporary();
     return fd_ < 0 ? failed(reason, "it cannot be made", errno) : 0;
