@@ -122,6 +122,8 @@ struct mca_bml_fsbml_endpoint_t {
     opal_mutex_t lock; /**< of all below */
     opal_list_t held;
     _Atomic uint32_t n_held;
+    struct operation_t *_Atomic waiting; /**< puts and gets that no rail has room for (bml_fsbml_rdma.c) */
+    struct operation_t *last_waiting;
     bool proving;              /**< in the list of endpoints with unproved paths */
     bool mute;                 /**< the peer does not run FSBML: never asked, and one path is enough */
     _Atomic uint64_t asked_ns; /**< when its paths were asked first, or again */

@@ -66,7 +66,7 @@ static bool owes_answers(mca_bml_fsbml_endpoint_t *ep)
 static bool needs_nothing(mca_bml_fsbml_endpoint_t *ep)
 {
     return atomic_load(&ep->live) == atomic_load(&ep->possible) && 0 == atomic_load(&ep->n_held)
-           && !fsbml_far_asks(ep) && !owes_answers(ep) && !fsbml_rdma_waits(ep);
+           && !fsbml_far_asks(ep) && !owes_answers(ep) && NULL == atomic_load(&ep->waiting);
 }
 
 int fsbml_proof_init(void)
@@ -408,7 +408,7 @@ static void no_way(mca_bml_fsbml_endpoint_t *ep)
     for (uint32_t i = 0; i < ep->n_paths; ++i) {
         removed = removed && ep->path[i].removed;
     }
-    if (removed && 0 == atomic_load(&ep->n_held)) {
+    if (removed && 0 == atomic_load(&ep->n_held) && NULL == atomic_load(&ep->waiting)) {
         return;
     }
     char *peer = fsbml_proc_host(ep->proc);

@@ -12,15 +12,23 @@
 
 /* --------------------------------------------------------------- operations */
 
-/* What the caller of an operation gave, while it is under way. */
+typedef struct transfer_t {
+    void *local_address;
+    uint64_t remote_address;
+    mca_btl_base_registration_handle_t *local_handle, *remote_handle;
+    size_t size;
+    int flags, order;
+    bool is_put;
+    mca_btl_base_rdma_completion_fn_t cbfunc;
+    void *cbcontext, *cbdata;
+} transfer_t;
+
+/* What the caller of an operation gave, while it waits for room or is under way. */
 typedef struct operation_t {
     struct operation_t *next;
     mca_bml_fsbml_endpoint_t *ep;
     mca_bml_fsbml_path_t *path;
-    mca_btl_base_rdma_completion_fn_t cbfunc;
-    void *cbcontext;
-    void *cbdata;
-    mca_btl_base_registration_handle_t *local_handle;
+    transfer_t t;
     bool lands_later; /* locally complete does not mean that the peer has it */
 } operation_t;
 
@@ -53,43 +61,45 @@ static bool lands_later(const mca_bml_fsbml_path_t *path)
     return 0 == (path->super.btl->btl_flags & FSBML_BTL_FLAGS_REMOTE_COMPLETION);
 }
 
-static void completed(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                      void *local_address, mca_btl_base_registration_handle_t *local_handle, void *context,
-                      void *cbdata, int status)
+static void finish(operation_t *op, int status)
 {
-    (void) btl;
-    (void) endpoint;
-    (void) local_handle;
-    (void) cbdata;
-    operation_t *op = context;
     mca_bml_fsbml_endpoint_t *ep = op->ep;
-    const mca_btl_base_rdma_completion_fn_t cbfunc = op->cbfunc;
-    mca_btl_base_registration_handle_t *handle = op->local_handle;
-    void *data = op->cbdata, *caller = op->cbcontext;
+    const transfer_t t = op->t;
+    void *caller = t.cbcontext;
     /* ob1 says FIN by the entry that it gets back. Where the bytes may still be on their way, FIN must come
      * behind them, so on their rail; also if it has to wait, and so ob1 keeps the entry. */
     if (op->lands_later && caller == ep->rdma) {
         caller = &op->path->bound;
     }
     give_back(op);
-    cbfunc(&ep->group->pseudo, (struct mca_btl_base_endpoint_t *) ep, local_address, handle, caller, data,
-           status);
+    t.cbfunc(&ep->group->pseudo, (struct mca_btl_base_endpoint_t *) ep, t.local_address, t.local_handle,
+             caller, t.cbdata, status);
 }
 
-typedef struct transfer_t {
-    void *local_address;
-    uint64_t remote_address;
-    mca_btl_base_registration_handle_t *local_handle, *remote_handle;
-    size_t size;
-    int flags, order;
-} transfer_t;
+static void completed(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                      void *local_address, mca_btl_base_registration_handle_t *local_handle, void *context,
+                      void *cbdata, int status)
+{
+    (void) btl;
+    (void) endpoint;
+    (void) local_address;
+    (void) local_handle;
+    (void) cbdata;
+    operation_t *op = context;
+    mca_bml_fsbml_endpoint_t *ep = op->ep;
+    finish(op, status);
+    if (OPAL_UNLIKELY(NULL != atomic_load_explicit(&ep->waiting, memory_order_relaxed))) {
+        fsbml_rdma_retry(ep); /* there is room now */
+    }
+}
 
 /* Gives an operation to one rail. */
-static int start(const mca_bml_fsbml_path_t *path, operation_t *op, const transfer_t *t, bool is_put)
+static int start(const mca_bml_fsbml_path_t *path, operation_t *op)
 {
+    const transfer_t *t = &op->t;
     mca_btl_base_module_t *real = path->super.btl;
     const mca_btl_base_module_put_fn_t fn =
-        is_put ? real->btl_put : (mca_btl_base_module_put_fn_t) real->btl_get;
+        t->is_put ? real->btl_put : (mca_btl_base_module_put_fn_t) real->btl_get;
     mca_btl_base_registration_handle_t *local = NULL, *remote = NULL;
     if (fsbml_handle_needed(path->rail)) {
         local = fsbml_handle_local(t->local_handle, path->rail);
@@ -101,15 +111,15 @@ static int start(const mca_bml_fsbml_path_t *path, operation_t *op, const transf
 }
 
 /* The rails that can do it: live, and with the registrations of both sides. */
-static uint32_t able(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_put)
+static uint32_t able(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t)
 {
     const uint32_t live = atomic_load_explicit(&ep->live, memory_order_acquire) & ep->group->rdma_rails;
     uint32_t rails = 0;
     for (uint32_t left = live; 0 != left; left &= left - 1) {
         const uint32_t i = (uint32_t) __builtin_ctz(left);
         const mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
-        const size_t threshold =
-            is_put ? real->btl_put_local_registration_threshold : real->btl_get_local_registration_threshold;
+        const size_t threshold = t->is_put ? real->btl_put_local_registration_threshold
+                                           : real->btl_get_local_registration_threshold;
         if (fsbml_handle_needed(i)
             && (NULL == fsbml_handle_remote(ep, t->remote_handle, i)
                 || (t->size > threshold && NULL == fsbml_handle_local(t->local_handle, i)))) {
@@ -120,113 +130,108 @@ static uint32_t able(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_
     return rails;
 }
 
-/* `at_once` is set if it is complete already, and the BTL will not call. */
-static int offer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_put,
-                 mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata,
-                 operation_t **at_once)
+/* OMPI_SUCCESS: a rail has the operation, or has done it. Else it is the caller's. */
+static int offer(operation_t *op)
 {
-    *at_once = NULL;
+    mca_bml_fsbml_endpoint_t *ep = op->ep;
     if (0 == atomic_load_explicit(&ep->live, memory_order_relaxed)) {
         return OMPI_ERR_OUT_OF_RESOURCE; /* nothing is proved yet */
     }
     int rc = OMPI_ERR_NOT_AVAILABLE; /* no rail has both registrations: the PML sends instead */
-    const uint32_t candidates = able(ep, t, is_put);
+    const size_t size = op->t.size;
+    const uint32_t candidates = able(ep, &op->t);
     for (uint32_t rails = candidates; 0 != rails;) {
         const uint64_t now = fsbml_now_ns();
-        const uint32_t rail = fsbml_choose(ep, now, t->size, rails);
+        const uint32_t rail = fsbml_choose(ep, now, size, rails);
         mca_bml_fsbml_path_t *path = fsbml_path(ep, rail);
-        operation_t *op = take_operation();
-        if (NULL == op) {
-            return OMPI_ERR_OUT_OF_RESOURCE;
-        }
-        op->ep = ep;
         op->path = path;
-        op->cbfunc = cbfunc;
-        op->cbcontext = cbcontext;
-        op->cbdata = cbdata;
-        op->local_handle = t->local_handle;
-        op->lands_later = is_put && lands_later(path);
-        rc = start(path, op, t, is_put);
+        op->lands_later = op->t.is_put && lands_later(path);
+        rc = start(path, op);
         if (OPAL_LIKELY(rc >= 0)) {
-            fsbml_observe_transfer(ep, path, now, t->size, candidates);
-            *at_once = 1 == rc ? op : NULL;
+            fsbml_observe_transfer(ep, path, now, size, candidates);
+            if (1 == rc) { /* complete; a caller of 4.1 takes 1 for a failure, so it is called from here */
+                finish(op, OMPI_SUCCESS);
+            }
             return OMPI_SUCCESS;
         }
         if (OPAL_UNLIKELY(!fsbml_refused_is_whole(rc))) {
             fsbml_lost(ep, path->super.btl, rc); /* the operation may be in its queue */
             return OMPI_SUCCESS;
         }
-        give_back(op);
         rails &= ~fsbml_bit(rail); /* refused: the next best */
     }
     return rc;
 }
 
-/* An operation that no rail had room for. One is kept, as of messages (fsbml_held_take_turn). */
-static struct {
-    atomic_bool taken;
-    mca_bml_fsbml_endpoint_t *_Atomic ep; /* NULL while it is none, or being tried */
-    transfer_t t;
-    bool is_put;
-    mca_btl_base_rdma_completion_fn_t cbfunc;
-    void *cbcontext, *cbdata;
-} waiting;
-
-static int transfer(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, bool is_put,
-                    mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
+/* What no rail has room for waits here, and is never refused: ob1 loses the rest of a message if one of its
+ * pieces is. */
+static int transfer(struct mca_btl_base_endpoint_t *endpoint, const transfer_t *t)
 {
-    operation_t *at_once;
-    const int rc = offer(ep, t, is_put, cbfunc, cbcontext, cbdata, &at_once);
-    if (NULL != at_once) { /* a caller of 4.1 takes 1 for a failure, so it is called from here */
-        completed(NULL, NULL, t->local_address, NULL, at_once, NULL, OMPI_SUCCESS);
+    mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
+    operation_t *op = take_operation();
+    if (OPAL_UNLIKELY(NULL == op)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    if (OMPI_ERR_OUT_OF_RESOURCE != rc || atomic_exchange(&waiting.taken, true)) {
-        return rc;
+    op->ep = ep;
+    op->t = *t;
+    const int rc = offer(op);
+    if (OPAL_UNLIKELY(OMPI_ERR_OUT_OF_RESOURCE == rc)) {
+        op->next = NULL;
+        opal_mutex_lock(&ep->lock);
+        if (NULL != ep->waiting) {
+            ep->last_waiting->next = op;
+        } else {
+            ep->waiting = op;
+        }
+        ep->last_waiting = op;
+        opal_mutex_unlock(&ep->lock);
+        fsbml_proof_watch(ep);
+        return OMPI_SUCCESS;
     }
-    waiting.t = *t;
-    waiting.is_put = is_put;
-    waiting.cbfunc = cbfunc;
-    waiting.cbcontext = cbcontext;
-    waiting.cbdata = cbdata;
-    atomic_store(&waiting.ep, ep);
-    fsbml_proof_watch(ep);
-    return OMPI_SUCCESS;
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
+        give_back(op);
+    }
+    return rc;
 }
 
-bool fsbml_rdma_waits(const mca_bml_fsbml_endpoint_t *ep)
+/* The first that waits, NULL: none does. */
+static operation_t *take_waiting(mca_bml_fsbml_endpoint_t *ep)
 {
-    return ep == atomic_load(&waiting.ep);
+    opal_mutex_lock(&ep->lock);
+    operation_t *op = ep->waiting;
+    if (NULL != op) {
+        ep->waiting = op->next;
+    }
+    opal_mutex_unlock(&ep->lock);
+    return op;
 }
 
 void fsbml_rdma_retry(mca_bml_fsbml_endpoint_t *ep)
 {
-    mca_bml_fsbml_endpoint_t *mine = ep;
-    operation_t *at_once;
-    if (!atomic_compare_exchange_strong(&waiting.ep, &mine, NULL)) {
-        return;
-    }
-    const transfer_t t = waiting.t;
-    const mca_btl_base_rdma_completion_fn_t cbfunc = waiting.cbfunc;
-    void *context = waiting.cbcontext, *data = waiting.cbdata;
-    const int rc = offer(ep, &t, waiting.is_put, cbfunc, context, data, &at_once);
-    if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
-        atomic_store(&waiting.ep, ep);
-        return;
-    }
-    atomic_store(&waiting.taken, false); /* before the PML tries others */
-    if (NULL != at_once) {
-        completed(NULL, NULL, t.local_address, NULL, at_once, NULL, OMPI_SUCCESS);
-    } else if (OMPI_SUCCESS != rc) {
-        cbfunc(&ep->group->pseudo, (struct mca_btl_base_endpoint_t *) ep, t.local_address, t.local_handle,
-               context, data, rc);
+    operation_t *op;
+    while (NULL != (op = take_waiting(ep))) {
+        const int rc = offer(op);
+        if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
+            opal_mutex_lock(&ep->lock);
+            op->next = ep->waiting;
+            ep->last_waiting = NULL != op->next ? ep->last_waiting : op;
+            ep->waiting = op;
+            opal_mutex_unlock(&ep->lock);
+            fsbml_proof_watch(ep);
+            return;
+        }
+        if (OMPI_SUCCESS != rc) {
+            op->lands_later = false;
+            finish(op, rc);
+        }
     }
 }
 
-void fsbml_rdma_forget(const mca_bml_fsbml_endpoint_t *ep)
+void fsbml_rdma_forget(mca_bml_fsbml_endpoint_t *ep)
 {
-    if (fsbml_rdma_waits(ep)) {
-        atomic_store(&waiting.ep, NULL);
-        atomic_store(&waiting.taken, false);
+    operation_t *op;
+    while (NULL != (op = take_waiting(ep))) {
+        give_back(op);
     }
 }
 
@@ -237,8 +242,9 @@ static int pseudo_put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
                       mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
 {
     (void) btl;
-    const transfer_t t = {local_address, remote_address, local_handle, remote_handle, size, flags, order};
-    return transfer((mca_bml_fsbml_endpoint_t *) endpoint, &t, true, cbfunc, cbcontext, cbdata);
+    const transfer_t t = {local_address, remote_address, local_handle, remote_handle, size,  flags,
+                          order,         true,           cbfunc,       cbcontext,     cbdata};
+    return transfer(endpoint, &t);
 }
 
 static int pseudo_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -248,8 +254,9 @@ static int pseudo_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
                       mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata)
 {
     (void) btl;
-    const transfer_t t = {local_address, remote_address, local_handle, remote_handle, size, flags, order};
-    return transfer((mca_bml_fsbml_endpoint_t *) endpoint, &t, false, cbfunc, cbcontext, cbdata);
+    const transfer_t t = {local_address, remote_address, local_handle, remote_handle, size,  flags,
+                          order,         false,          cbfunc,       cbcontext,     cbdata};
+    return transfer(endpoint, &t);
 }
 
 /* ------------------------------------------------------------------- set-up */

@@ -133,11 +133,10 @@ bool fsbml_rdma_in_use(void);
 void fsbml_rdma_list(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep);
 /** Makes the entry for a path alone, also of one that came later. */
 void fsbml_rdma_bind(const mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
-/** Tries again the operation that no rail had room for, if it is to this peer. */
+/** Tries again the operations to a peer that no rail had room for. */
 void fsbml_rdma_retry(mca_bml_fsbml_endpoint_t *ep);
-bool fsbml_rdma_waits(const mca_bml_fsbml_endpoint_t *ep);
-/** The peer goes: so does that. */
-void fsbml_rdma_forget(const mca_bml_fsbml_endpoint_t *ep);
+/** The peer goes: so do they. */
+void fsbml_rdma_forget(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_rdma_fini(void);
 
 /* bml_fsbml_bound.c: one rail of the pseudo BTL */
