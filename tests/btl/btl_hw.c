@@ -927,6 +927,7 @@ static mca_btl_base_module_t **hw_init(int *n, bool progress_threads, bool mpi_t
         return NULL;
     }
     snprintf(own_path, sizeof(own_path), "/dev/shm/fsbml-hw.%d", (int) getpid());
+    (void) unlink(own_path); /* a killed process of the same number may have left it */
     own = attach(own_path, true);
     mca_btl_base_module_t **modules = NULL != own ? calloc(MODULES, sizeof(*modules)) : NULL;
     if (NULL == modules) {
