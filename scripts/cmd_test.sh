@@ -79,6 +79,8 @@ run_section() {
 # run_beside SECTION...: two at a time, in this order; the third begins when the first of them has ended.
 run_beside() {
     local section
+    # Ranks of a job that waits leave the processors to the other section.
+    local -x OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-1}
     for section in "$@"; do
         [ "$(tally_running)" -lt 2 ] || tally_finish
         tally_start "$section" "$(test_about "$section")" run_section "$section"
@@ -137,7 +139,7 @@ cmd_test() {
     use_compiler_cache
     # Sections that run beside each other find it done.
     case " ${beside[*]} ${alone[*]} " in
-        *" units "* | *" commands "* | *" clusters "* | *" mpi "* | *" mpi-quick "* | *" mpi-programs "* | *" badinput "*)
+        *" units "* | *" commands "* | *" driver "* | *" clusters "* | *" mpi "* | *" mpi-quick "* | *" mpi-programs "* | *" badinput "*)
             "$FSBML_TOP/fsbml" build || exit 1 ;;
     esac
     run_beside "${beside[@]}"

@@ -7,8 +7,10 @@
 # A new section NAME is a word in one of the lists, a line in test_about and test_needs, and a function test_NAME that prints TAP.
 
 # The longest first, so that the last one to end is a short one.
-TEST_BESIDE=(patched-check units component sanitizers debian12-check debian13-check sid-check commands clang package bench threads link)
-TEST_ALONE=(mpi-quick mpi-programs mpi clusters badinput mpi-sanitizers debian12-mpi debian13-mpi sid-mpi sid-more patched-mpi patched-r2 versions hardware trouble)
+TEST_BESIDE=(patched-check sanitizers units component commands sid-check debian13-check debian12-check driver clang package
+    bench mpi-sanitizers badinput threads link)
+# What measures rails, or counts what each of them carried, or keeps the processors busy itself.
+TEST_ALONE=(mpi-quick mpi-programs mpi clusters debian12-mpi debian13-mpi sid-mpi sid-more patched-mpi patched-r2 versions hardware trouble)
 # Parts of others, which run only where they are asked for.
 TEST_BY_NAME=(component mpi-quick mpi-programs sid-more hardware trouble)
 TEST_QUICK=(units mpi-quick)
@@ -17,6 +19,8 @@ TEST_INSIDE=(units mpi badinput)
 
 # Tests of the driver that need neither a virtual cluster nor a quiet machine.
 COMMANDS_TESTS=(build harness headers sections simulate suite system tally trace whatif)
+# Those whose jobs' figures mean nothing to them.
+DRIVER_TESTS=(cluster container demo docs link)
 
 test_about() {
     case "$1" in
@@ -29,7 +33,8 @@ test_about() {
         bench) echo "the bench's parts, with ASan and UBSan" ;;
         commands) echo "the driver's commands that need no cluster" ;;
         package) echo "the Debian package: built, installed, used in a job, and removed" ;;
-        clusters) echo "the driver's commands on virtual clusters" ;;
+        driver) echo "the driver's commands on virtual clusters, but those that measure" ;;
+        clusters) echo "the driver's commands that measure, on virtual clusters" ;;
         mpi) echo "MPI programs on virtual clusters, stock component" ;;
         mpi-quick) echo "the basic MPI programs on one virtual cluster, stock component" ;;
         badinput) echo "bad parameters and broken rails, stock component" ;;
@@ -52,7 +57,7 @@ test_about() {
 test_needs() {
     case "$1" in
         debian12-* | debian13-* | sid-* | patched-* | versions) echo system ;;
-        clusters | mpi | mpi-quick | mpi-programs | badinput | mpi-sanitizers | hardware | trouble) echo cluster ;;
+        driver | clusters | mpi | mpi-quick | mpi-programs | badinput | mpi-sanitizers | hardware | trouble) echo cluster ;;
     esac
 }
 
@@ -72,7 +77,7 @@ test_packages() {
     case "$1" in
         clang) echo "clang" ;;
         bench) echo "gnuplot-nox" ;;
-        commands | clusters) echo "libbenchmark-dev valgrind gnuplot-nox python3 python3-jsonschema file" ;;
+        commands | driver | clusters) echo "libbenchmark-dev valgrind gnuplot-nox python3 python3-jsonschema file" ;;
         mpi-sanitizers) echo "valgrind" ;;
     esac
 }
@@ -195,10 +200,15 @@ test_commands() {
 
 test_package() { run_scripts -- "$FSBML_TOP/tests/driver/package_test.sh"; }
 
+test_driver() {
+    local scripts=("${DRIVER_TESTS[@]/#/$FSBML_TOP/tests/driver/}")
+    run_scripts -- "${scripts[@]/%/_test.sh}"
+}
+
 test_clusters() {
     local script scripts=()
     for script in "$FSBML_TOP"/tests/driver/*_test.sh; do
-        [[ " ${COMMANDS_TESTS[*]} package versions " == *" $(basename -- "$script" _test.sh) "* ]] || scripts+=("$script")
+        [[ " ${COMMANDS_TESTS[*]} ${DRIVER_TESTS[*]} package versions " == *" $(basename -- "$script" _test.sh) "* ]] || scripts+=("$script")
     done
     run_scripts -- "${scripts[@]}"
 }

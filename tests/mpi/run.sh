@@ -28,10 +28,10 @@ ALONE=(
 
 # Two at a time, the longest first. 'shares' is about what the rails carried during the case before it.
 BESIDE=(
-    "once|4|4|200mbit 20mbit|soak"
-    "once|2|4|200mbit 20mbit|soak"
-    "once|4|4|100mbit 100mbit 10mbit|soak"
-    "once|2|4|100mbit 100mbit 10mbit|soak"
+    "once|4|4|200mbit 20mbit|soak 8"
+    "once|2|4|200mbit 20mbit|soak 8"
+    "once|4|4|100mbit 100mbit 10mbit|soak 8"
+    "once|2|4|100mbit 100mbit 10mbit|soak 8"
     "version|2|4|200mbit 20mbit|pt2pt,match,order,collectives,comms,onesided,onesided_atomics,onesided_passive,onesided_windows;threads,stress"
     "version|4|4|200mbit 20mbit|match,order,collectives,comms,onesided,onesided_atomics,onesided_passive,onesided_windows,requests"
     "version|4|4|100mbit 100mbit 10mbit|soak 10"
