@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Jobs over a BTL with the semantics of hardware (tests/btl/btl_hw.c): several modules with registration, limits of their own,
+# Jobs over a BTL with the semantics of hardware (tests/btl): several modules with registration, limits of their own,
 # late completions, refusals and few descriptors. Every byte is verified, and so is every use of a registration.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
@@ -16,7 +16,7 @@ build_btl() {
     include=$(openmpi_path "$prefix" pkgincludedir)
     mkdir "$folder"
     "$(openmpi_tool "$prefix" mpicc)" -std=gnu11 -Wall -Wextra -O2 -g -fPIC -shared -fvisibility=hidden -I"$include" \
-        -o "$folder/mca_btl_hw.so" "$FSBML_TOP/tests/btl/btl_hw.c" || die "the test BTL does not compile."
+        -o "$folder/mca_btl_hw.so" "$FSBML_TOP"/tests/btl/btl_hw*.c || die "the test BTL does not compile."
     export OMPI_MCA_mca_base_component_path=$folder:${OMPI_MCA_mca_base_component_path:-SYS_DEFAULT:USER_DEFAULT}
 }
 
@@ -45,7 +45,7 @@ for modules in 2 3; do
     done
     over 4 pt2pt "modules=$modules" lands_late=0
     over 4 collectives "modules=$modules" put_limits=65536,4096,1048576 latencies=5,200,50
-    over 2 stress "modules=$modules" refuse=50
+    for case in order stress pt2pt; do over 2 "$case" "modules=$modules" refuse=5; done
     over 2 pt2pt "modules=$modules" descriptors=16
 done
 harness_end
