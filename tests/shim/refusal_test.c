@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* BTLs that refuse: the message goes to the next best rail, and only what no rail takes comes back to the
- * PML, in a way that it can try again. Each time all descriptors are accounted for (world_down), and only the
- * rail that took a message is charged for it. */
+/* BTLs that refuse: the message goes to the next best rail, and what no rail takes is held until one does.
+ * Each time all descriptors are accounted for (world_down), and only the rail that took a message is charged
+ * for it. */
 
 #include "fake_pml.h"
 
@@ -147,27 +147,25 @@ static void send_takes_the_next_rail(void)
     }
 }
 
-/* The PML gets its descriptor back as it was, and the one error after which ob1 queues the message: until
- * something of its own completes. So one message is kept at a time, and sent as soon as a rail takes it. */
-static void what_all_refuse_is_sent_in_turn(void)
+/* It is held and sent as soon as a rail takes it: ob1 would send it again when something of its own
+ * completes, and an immediate send completes without a word. */
+static void what_all_refuse_is_held(void)
 {
-    for (int round = 0; round < 2; ++round) { /* the turn comes back */
+    for (int round = 0; round < 2; ++round) {
         mca_bml_base_btl_t *bml_btl = up(2);
         memset(&done, 0, sizeof(done));
         fake[0].refuses = fake[1].refuses = true;
         fake[0].error = fake[1].error = OMPI_ERR_TEMP_OUT_OF_RESOURCE;
         CHECK(OMPI_SUCCESS == pml_send(bml_btl, 101, TAG));
-        CHECK(OMPI_ERR_OUT_OF_RESOURCE == pml_send(bml_btl, 102, TAG));
+        CHECK(OMPI_SUCCESS == pml_send(bml_btl, 102, TAG));
         fake[1].no_alloc = true; /* no descriptor for the copy is a refusal, too */
-        CHECK(OMPI_ERR_OUT_OF_RESOURCE == pml_send(bml_btl, 103, TAG));
+        CHECK(OMPI_SUCCESS == pml_send(bml_btl, 103, TAG));
         pass_time(1);
         CHECK(0 == done.n && 0 == fake[0].n_queue + fake[1].n_queue && charged(0, 0, 0) && charged(1, 0, 0));
         fake[0].refuses = false;
         pass_time(1);
-        CHECK(1 == fake[0].n_queue && charged(0, 1, 101) && 1 == complete_all(2) && 101 == done.bytes);
+        CHECK(3 == fake[0].n_queue && charged(0, 3, 306) && 3 == complete_all(2) && 103 == done.bytes);
         CHECK(bml_btl->btl == done.btl && &done == done.data);
-        memset(&done, 0, sizeof(done));
-        CHECK(0 <= pml_send(bml_btl, 102, TAG) && 1 == complete_all(2));
         fake[0].refuses = true;
         CHECK(OMPI_SUCCESS == pml_send(bml_btl, 104, TAG)); /* it goes with its peer */
         world_down(2);
@@ -175,7 +173,7 @@ static void what_all_refuse_is_sent_in_turn(void)
 }
 
 /* The same where no rail has a descriptor: it is FSBML's own until a rail has. */
-static void what_has_no_descriptor_is_sent_in_turn(void)
+static void what_has_no_descriptor_is_held(void)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
     mca_btl_base_descriptor_t *des = NULL, *other = NULL;
@@ -186,9 +184,12 @@ static void what_has_no_descriptor_is_sent_in_turn(void)
     CHECK(NULL == des); /* its sender keeps it */
     mca_bml_base_alloc(bml_btl, &des, MCA_BTL_NO_ORDER, 100, flags);
     CHECK(NULL != des && 100 == des->des_segments[0].seg_len);
-    mca_bml_base_alloc(bml_btl, &other, MCA_BTL_NO_ORDER, 100, flags);
-    CHECK(NULL == other);
+    CHECK(OMPI_SUCCESS
+          != mca_bml_base_sendi(bml_btl, &convertor, header, sizeof(header), sizeof(payload),
+                                MCA_BTL_NO_ORDER, flags, TAG, &other));
+    CHECK(NULL != other && 116 == other->des_segments[0].seg_len && 0 == convertor.bConverted);
     mca_bml_base_free(bml_btl, des); /* not sent after all */
+    mca_bml_base_free(bml_btl, other);
     mca_bml_base_prepare_src(bml_btl, &convertor, MCA_BTL_NO_ORDER, 16, &size, flags, &des);
     CHECK(NULL != des && 100 == size && 116 == des->des_segments[0].seg_len);
     memcpy(des->des_segments[0].seg_addr.pval, header, 16);
@@ -203,6 +204,38 @@ static void what_has_no_descriptor_is_sent_in_turn(void)
     const char *at = fake[1].queue[0].des->segment[0].seg_addr.pval;
     CHECK(0 == memcmp(at, header, 16) && 0 == memcmp(at + 16, payload, 100));
     CHECK(1 == complete_all(2) && &done == done.data && bml_btl->btl == done.btl);
+    world_down(2);
+}
+
+/* A long message is not copied as a whole: some fragments are held, the others refused, until one goes. */
+static void few_fragments_are_held(void)
+{
+    enum { MOST = 8 };
+    mca_bml_base_btl_t *bml_btl = up(2);
+    mca_btl_base_descriptor_t *des = NULL;
+    fake[0].no_alloc = fake[1].no_alloc = fake[0].no_prepare = fake[1].no_prepare = true;
+    for (int k = 0; k <= MOST; ++k) {
+        size_t size = 100;
+        size_t start = 0;
+        (void) opal_convertor_set_position(&convertor, &start);
+        mca_bml_base_prepare_src(bml_btl, &convertor, MCA_BTL_NO_ORDER, 16, &size,
+                                 MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, &des);
+        CHECK((k < MOST) == (NULL != des));
+        if (NULL != des) {
+            des->des_cbfunc = pml_completion;
+            des->des_cbdata = &done;
+            CHECK(OMPI_SUCCESS == mca_bml_base_send(bml_btl, des, TAG));
+        }
+    }
+    fake[1].no_alloc = false;
+    pass_time(1);
+    CHECK(MOST == fake[1].n_queue && MOST == complete_all(2));
+    fake[1].no_alloc = true;
+    size_t size = 100;
+    mca_bml_base_prepare_src(bml_btl, &convertor, MCA_BTL_NO_ORDER, 16, &size,
+                             MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, &des);
+    CHECK(NULL != des);
+    mca_bml_base_free(bml_btl, des);
     world_down(2);
 }
 
@@ -390,8 +423,9 @@ int main(void)
         the_pmls_own_descriptor_is_not_replaced,
         busy_is_taken,
         sendi_takes_the_next_rail,
-        what_all_refuse_is_sent_in_turn,
-        what_has_no_descriptor_is_sent_in_turn,
+        what_all_refuse_is_held,
+        what_has_no_descriptor_is_held,
+        few_fragments_are_held,
         sendi_that_all_refuse_gives_one_descriptor,
         held_messages_take_the_next_rail,
     };

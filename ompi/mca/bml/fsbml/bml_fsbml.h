@@ -101,7 +101,6 @@ typedef struct mca_bml_fsbml_held_t {
     uint32_t rail;
     mca_btl_base_tag_t tag;
     bool bound; /**< to that rail: it must come behind what that carries */
-    bool turn;  /**< what the PML has to send waits for its completion */
 } mca_bml_fsbml_held_t;
 OBJ_CLASS_DECLARATION(mca_bml_fsbml_held_t);
 

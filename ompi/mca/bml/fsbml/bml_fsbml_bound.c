@@ -23,7 +23,7 @@ static mca_btl_base_descriptor_t *bound_alloc(mca_btl_base_module_t *btl,
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_descriptor_t *des =
         real->btl_alloc(real, path->super.btl_endpoint, order, size, flags | fsbml_des_tag(path->module));
-    return NULL != des || 0 == (flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) ? des : fsbml_held_make(size, flags);
+    return NULL != des ? des : fsbml_held_make(size, flags, false);
 }
 
 static int bound_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
@@ -43,7 +43,7 @@ static int bound_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     const int rc = !fsbml_des_is_own(des) ? fsbml_btl_send_on(ep, fsbml_path(ep, rail), des, tag)
                                           : OMPI_ERR_NOT_AVAILABLE;
     return rc < 0 && (des->des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP)
-               ? fsbml_held_add(ep, des, rail, tag, FSBML_HELD_BOUND)
+               ? fsbml_held_add(ep, des, rail, tag, true)
                : rc;
 }
 

@@ -74,9 +74,7 @@ static int pseudo_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *de
     (void) btl;
     int rail = fsbml_des_rail(des);
     if (OPAL_UNLIKELY(fsbml_des_is_own(des))) {
-        fsbml_held_free(NULL, des);
-        fsbml_held_end_turn();
-        return OMPI_SUCCESS;
+        return fsbml_held_free(NULL, des);
     }
     if (OPAL_UNLIKELY(rail < 0 || rail >= (int) mca_bml_fsbml.n_rails)) {
         return OMPI_ERR_BAD_PARAM; /* not one of ours: better lost than given to the wrong BTL */
@@ -135,11 +133,11 @@ static inline int send_by_path(struct mca_btl_base_endpoint_t *endpoint, mca_btl
 {
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     if (OPAL_UNLIKELY(fsbml_des_is_own(des))) {
-        return fsbml_held_add(ep, des, ep->path[0].rail, tag, FSBML_HELD_TURN);
+        return fsbml_held_add(ep, des, ep->path[0].rail, tag, false);
     }
     mca_bml_fsbml_path_t *path = fsbml_hooks_path(ep, des);
     if (OPAL_UNLIKELY(0 == (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail)))) {
-        return fsbml_held_add(ep, des, path->rail, tag, FSBML_HELD_UNPROVED);
+        return fsbml_held_add(ep, des, path->rail, tag, false);
     }
     return send_on(ep, path, des, tag, true, observed);
 }
@@ -277,7 +275,7 @@ static __attribute__((noinline)) int sendi_elsewhere(mca_bml_fsbml_endpoint_t *e
         if (NULL != kept) {
             fsbml_hooks_bind(kept, owner);
         } else if (OMPI_SUCCESS != rc) {
-            *descriptor = fsbml_held_make_in_turn(bytes, flags);
+            *descriptor = fsbml_held_make(bytes, flags, false);
         }
     }
     return rc;

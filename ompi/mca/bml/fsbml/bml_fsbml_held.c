@@ -11,17 +11,16 @@
 OBJ_CLASS_INSTANCE(mca_bml_fsbml_held_t, opal_list_item_t, NULL, NULL);
 
 int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
-                   mca_btl_base_tag_t tag, fsbml_held_why_t why)
+                   mca_btl_base_tag_t tag, bool bound)
 {
     mca_bml_fsbml_held_t *held = OBJ_NEW(mca_bml_fsbml_held_t);
     if (NULL == held) {
-        return OMPI_ERR_OUT_OF_RESOURCE; /* and it goes on having the turn, if so: it can be sent again */
+        return OMPI_ERR_OUT_OF_RESOURCE;
     }
     held->des = des;
     held->rail = rail;
     held->tag = tag;
-    held->bound = FSBML_HELD_BOUND == why;
-    held->turn = FSBML_HELD_TURN == why;
+    held->bound = bound;
     opal_mutex_lock(&ep->lock);
     opal_list_append(&ep->held, &held->super);
     atomic_fetch_add(&ep->n_held, 1);
@@ -35,18 +34,32 @@ int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des,
 typedef struct own_des_t {
     mca_btl_base_descriptor_t super;
     mca_btl_base_segment_t segment;
+    bool fragment;
     char bytes[];
 } own_des_t;
 
-mca_btl_base_descriptor_t *fsbml_held_make(size_t bytes, uint32_t flags)
+/* Of the PML's fragments, that is: a long message has thousands. */
+enum { MOST_FRAGMENTS = 8 };
+static atomic_uint n_fragments;
+
+mca_btl_base_descriptor_t *fsbml_held_make(size_t bytes, uint32_t flags, bool fragment)
 {
+    if (0 == (flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP)) {
+        return NULL; /* its maker sends it again, and means the BTL's */
+    }
+    if (fragment && atomic_fetch_add(&n_fragments, 1) >= MOST_FRAGMENTS) {
+        atomic_fetch_sub(&n_fragments, 1);
+        return NULL;
+    }
     own_des_t *own = calloc(1, sizeof(*own) + bytes);
     if (NULL == own) {
+        atomic_fetch_sub(&n_fragments, fragment);
         return NULL;
     }
     OBJ_CONSTRUCT(&own->super, mca_btl_base_descriptor_t);
     own->segment.seg_addr.pval = own->bytes;
     own->segment.seg_len = bytes;
+    own->fragment = fragment;
     own->super.des_segments = &own->segment;
     own->super.des_segment_count = 1;
     own->super.des_flags = (flags & ~FSBML_DES_MASK) | FSBML_DES_OWN;
@@ -54,45 +67,10 @@ mca_btl_base_descriptor_t *fsbml_held_make(size_t bytes, uint32_t flags)
     return &own->super;
 }
 
-static atomic_bool turn;
-static mca_btl_base_completion_fn_t turn_fn; /* the PML's, of what has the turn, while a BTL has it */
-
-bool fsbml_held_take_turn(void)
-{
-    return !atomic_exchange(&turn, true);
-}
-
-void fsbml_held_end_turn(void)
-{
-    atomic_store(&turn, false);
-}
-
-mca_btl_base_descriptor_t *fsbml_held_make_in_turn(size_t bytes, uint32_t flags)
-{
-    if (0 == (flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) || !fsbml_held_take_turn()) {
-        return NULL;
-    }
-    mca_btl_base_descriptor_t *des = fsbml_held_make(bytes, flags);
-    if (NULL == des) {
-        fsbml_held_end_turn();
-    }
-    return des;
-}
-
-static void turn_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
-                      mca_btl_base_descriptor_t *des, int status)
-{
-    const mca_btl_base_completion_fn_t fn = turn_fn;
-    des->des_cbfunc = fn;
-    fsbml_held_end_turn(); /* before the PML sends again */
-    if (NULL != fn) {
-        fn(btl, endpoint, des, status);
-    }
-}
-
 int fsbml_held_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
 {
     if (fsbml_des_is_own(des)) {
+        atomic_fetch_sub(&n_fragments, ((own_des_t *) des)->fragment);
         OBJ_DESTRUCT(des);
         free(des);
         return OMPI_SUCCESS;
@@ -128,9 +106,6 @@ static void fail(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held)
     mca_btl_base_module_t *btl = fsbml_path(ep, held->rail)->super.btl;
     uint32_t flags = des->des_flags;
     des->des_context = ep->bml_btl;
-    if (held->turn) {
-        fsbml_held_end_turn();
-    }
     if (NULL != des->des_cbfunc) {
         des->des_cbfunc(NULL, (struct mca_btl_base_endpoint_t *) ep, des, OMPI_ERR_UNREACH);
     }
@@ -189,15 +164,9 @@ static bool send_held(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, 
         uint32_t flags = des->des_flags;
         /* The PML was told that the completion will come: it must, also where the BTL could do without. */
         des->des_flags |= MCA_BTL_DES_SEND_ALWAYS_CALLBACK;
-        const mca_btl_base_completion_fn_t fn = des->des_cbfunc;
-        if (held->turn) {
-            turn_fn = fn;
-            des->des_cbfunc = turn_done;
-        }
         if (fsbml_btl_send_on(ep, fsbml_path(ep, held->rail), des, held->tag) >= 0) {
             return true;
         }
-        des->des_cbfunc = fn;
         des->des_flags = flags;
         live &= ~fsbml_bit(held->rail);
     }
@@ -255,9 +224,6 @@ void fsbml_held_drop(mca_bml_fsbml_endpoint_t *ep)
         mca_bml_fsbml_held_t *held = (mca_bml_fsbml_held_t *) item;
         mca_btl_base_module_t *btl = fsbml_path(ep, held->rail)->super.btl;
         (void) fsbml_held_free(btl, held->des);
-        if (held->turn) {
-            fsbml_held_end_turn();
-        }
         OBJ_RELEASE(held);
     }
     atomic_store(&ep->n_held, 0);

@@ -71,7 +71,6 @@ static bool needs_nothing(mca_bml_fsbml_endpoint_t *ep)
 
 int fsbml_proof_init(void)
 {
-    fsbml_held_end_turn(); /* what an earlier life of MPI may have left */
     return fsbml_packet_init();
 }
 
@@ -422,9 +421,10 @@ static void no_way(mca_bml_fsbml_endpoint_t *ep)
     }
 }
 
-/* One round over what waits; the caller has work_lock. */
-static void look_after(uint64_t now)
+/* One round over what waits; the caller has work_lock. True: some of it waits for room only. */
+static bool look_after(uint64_t now)
 {
+    bool full = false;
     enum { BATCH = 64 };
     static size_t turn; /* so that silent peers at the head of a long list do not starve the rest */
     mca_bml_fsbml_endpoint_t *ep[BATCH];
@@ -460,6 +460,9 @@ static void look_after(uint64_t now)
         }
         fsbml_held_release(ep[i]);
         fsbml_rdma_retry(ep[i]);
+        full = full
+               || (0 != atomic_load(&ep[i]->live)
+                   && (0 != atomic_load(&ep[i]->n_held) || NULL != atomic_load(&ep[i]->waiting)));
         if (settled && needs_nothing(ep[i])) {
             unwatch(ep[i]);
             if (!needs_nothing(ep[i])) {
@@ -467,6 +470,7 @@ static void look_after(uint64_t now)
             }
         }
     }
+    return full;
 }
 
 static int progress(void)
@@ -477,8 +481,8 @@ static int progress(void)
     if (now < atomic_load_explicit(&next_ns, memory_order_relaxed) || 0 != opal_mutex_trylock(&work_lock)) {
         return 0;
     }
-    atomic_store_explicit(&next_ns, now + 200000, memory_order_relaxed); /* look every 0.2 ms */
-    look_after(now);
+    /* Once in 0.2 ms is enough for paths, but not for a rail that has room again. */
+    atomic_store_explicit(&next_ns, now + (look_after(now) ? 10000 : 200000), memory_order_relaxed);
     opal_mutex_unlock(&work_lock);
     opal_mutex_lock(&list_lock);
     if (running && NULL == proving) {

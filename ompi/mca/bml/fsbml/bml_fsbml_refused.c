@@ -28,7 +28,7 @@ mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uin
             fsbml_hooks_bind(des, path);
         }
     }
-    return NULL != des ? des : fsbml_held_make_in_turn(size, flags);
+    return NULL != des ? des : fsbml_held_make(size, flags, false);
 }
 
 /* The same with data, as much as fits. */
@@ -37,7 +37,7 @@ static mca_btl_base_descriptor_t *own_with(mca_bml_fsbml_endpoint_t *ep, struct 
 {
     const size_t most = ep->group->pseudo.btl_max_send_size;
     *size = reserve + *size > most ? most - reserve : *size;
-    mca_btl_base_descriptor_t *des = fsbml_held_make_in_turn(reserve + *size, flags);
+    mca_btl_base_descriptor_t *des = fsbml_held_make(reserve + *size, flags, true);
     if (NULL != des && NULL != convertor) {
         struct iovec iov = {.iov_base = (char *) des->des_segments[0].seg_addr.pval + reserve,
                             .iov_len = *size};
@@ -108,12 +108,7 @@ int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refus
         }
         path->super.btl->btl_free(path->super.btl, copy);
     }
-    if ((des->des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) && fsbml_held_take_turn()) {
-        const int rc = fsbml_held_add(ep, des, refused->rail, tag, FSBML_HELD_TURN);
-        if (OMPI_SUCCESS == rc) {
-            return rc;
-        }
-        fsbml_held_end_turn();
-    }
-    return OMPI_ERR_OUT_OF_RESOURCE; /* the one refusal after which ob1 tries again */
+    return des->des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP
+               ? fsbml_held_add(ep, des, refused->rail, tag, false)
+               : OMPI_ERR_OUT_OF_RESOURCE; /* the one refusal after which ob1 tries again */
 }

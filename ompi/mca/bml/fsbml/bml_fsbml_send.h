@@ -10,22 +10,17 @@
 #include "bml_fsbml.h"
 
 /* bml_fsbml_held.c: what is sent before a path is live */
-/** Why a message is held: its path is not proved; it must follow what its rail carries; it has the turn. */
-typedef enum fsbml_held_why_t { FSBML_HELD_UNPROVED, FSBML_HELD_BOUND, FSBML_HELD_TURN } fsbml_held_why_t;
-/** Keeps a descriptor until a path is live, and has room. */
+/** Keeps a descriptor until a path is live, and has room; `bound`: that rail, whose traffic it must follow.
+ */
 int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
-                   mca_btl_base_tag_t tag, fsbml_held_why_t why);
-/** A descriptor of no BTL, where that has none: it can only be held. NULL: no memory. */
-mca_btl_base_descriptor_t *fsbml_held_make(size_t bytes, uint32_t flags);
+                   mca_btl_base_tag_t tag, bool bound);
+/** A descriptor of no BTL, where none has one: it can only be held. So the PML is not refused: it would send
+ * again when something of its own completes, and that may be never, as an immediate send has no completion.
+ * Only fragments are, while some are held whose completion will come. NULL: that, no memory, or not to be
+ * had, as its maker means to keep it. */
+mca_btl_base_descriptor_t *fsbml_held_make(size_t bytes, uint32_t flags, bool fragment);
 /** Frees a descriptor, or one that held_make made. */
 int fsbml_held_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des);
-/** The PML sends again what was refused when something of its own completes. That must come, whatever else
- * fills the rails: so of what all rails refuse, FSBML takes one at a time, and sends it when there is room.
- * True: this one; the turn ends with its completion, or before. */
-bool fsbml_held_take_turn(void);
-void fsbml_held_end_turn(void);
-/** What the PML gets if no rail has a descriptor: one of FSBML's own if it has the turn, else NULL. */
-mca_btl_base_descriptor_t *fsbml_held_make_in_turn(size_t bytes, uint32_t flags);
 /** A copy of an unsent message that another rail can send, NULL if that rail has no descriptor: a descriptor
  * works only with the BTL that made it. */
 mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *to);
