@@ -203,7 +203,7 @@ static mca_btl_base_module_t **hw_init(int *n, bool progress_threads, bool mpi_t
     (void) mpi_threads;
     *n = 0;
     my_rank = OPAL_PROC_MY_NAME.vpid;
-    param.modules = param.modules < MODULES ? param.modules : MODULES;
+    param.modules = param.modules < (int) MODULES ? param.modules : (int) MODULES;
     if (my_rank >= RANKS) {
         return NULL;
     }

@@ -237,6 +237,7 @@ static int finalize(void)
     fsbml_job_tell(false); /* a program with sessions alone */
     fsbml_pvars_close();   /* a tool's thread may still read, also of endpoints */
     fsbml_proof_fini();
+    fsbml_table_fini();
     while (m->n_progress > 0) {
         opal_progress_unregister(m->progress[--m->n_progress]);
     }

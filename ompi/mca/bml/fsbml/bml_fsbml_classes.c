@@ -15,6 +15,7 @@
 
 #include "bml_fsbml_hooks.h"
 #include "bml_fsbml_pairs.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/show_help.h"
 
@@ -140,15 +141,11 @@ static void tell_digest(void)
     }
 }
 
-void fsbml_table_want(void)
+/* Waits for it. */
+static void fetch_table(void)
 {
     static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
-
-    if ((NULL != m->table && !partial) || !m->calibrated) {
-        m->table_wanted = NULL == m->table;
-        return;
-    }
     opal_mutex_lock(&lock);
     fsbml_table_t *table = NULL == m->table || partial ? calloc(1, sizeof(*table)) : NULL;
     fsbml_pairs_t *pairs = calloc(1, sizeof(*pairs));
@@ -175,6 +172,45 @@ void fsbml_table_want(void)
     free(pairs);
     free(table);
     opal_mutex_unlock(&lock);
+}
+
+static atomic_bool looking; /* whether look_for_table is registered */
+
+/* It ends with a fence, before which the leaders publish their tables. */
+static bool is_in_init(void)
+{
+    return OMPI_MPI_STATE_INIT_STARTED == ompi_mpi_state;
+}
+
+static int look_for_table(void)
+{
+    if (is_in_init() || !atomic_exchange(&looking, false)) {
+        return 0;
+    }
+    opal_progress_unregister(look_for_table);
+    fsbml_table_want(FSBML_TABLE_USED);
+    return 0;
+}
+
+void fsbml_table_want(fsbml_table_use_t use)
+{
+    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    if ((NULL != m->table && !partial) || !m->calibrated) {
+        m->table_wanted = NULL == m->table;
+    } else if (FSBML_TABLE_USED == use && is_in_init()) {
+        if (!atomic_exchange(&looking, true)) {
+            opal_progress_register(look_for_table);
+        }
+    } else {
+        fetch_table();
+    }
+}
+
+void fsbml_table_fini(void)
+{
+    if (atomic_exchange(&looking, false)) {
+        opal_progress_unregister(look_for_table);
+    }
 }
 
 /* ------------------------------------------------------------- this process */
@@ -255,8 +291,7 @@ void fsbml_calibrate_prepare(void)
 }
 
 /* What the others have measured, for who needs it before MPI_Init returns. All pairs take about the same
- * time, and PRRTE of 5.0 looks only every 2 s for what was not there when it was asked for: better a little
- * later than too early. */
+ * time: better a little later than too early. */
 static void want_all(const fsbml_pairs_t *pairs)
 {
     const struct timespec moment = {.tv_nsec = 50000000};
@@ -269,7 +304,7 @@ static void want_all(const fsbml_pairs_t *pairs)
     }
     if (now) {
         (void) nanosleep(&moment, NULL);
-        fsbml_table_want();
+        fsbml_table_want(FSBML_TABLE_SHOWN);
     }
 }
 
@@ -290,7 +325,7 @@ void fsbml_calibrate(void)
     if (partial) {
         want_all(pairs);
     } else if (m->table_wanted && NULL == m->table) {
-        fsbml_table_want();
+        fsbml_table_want(FSBML_TABLE_USED);
     }
     show(pairs);
     free(pairs);

@@ -322,7 +322,7 @@ void fsbml_job_tell(bool together)
         return;
     }
     job.done = true;
-    fsbml_table_want(); /* a job that sent nothing has not asked for it */
+    fsbml_table_want(FSBML_TABLE_SHOWN); /* a job that sent nothing has not asked for it */
     fsbml_summary_t *s = own_summary();
     if (together ? gather(s) : NULL != s && 0 == OMPI_PROC_MY_NAME->vpid) {
         write_report(s);

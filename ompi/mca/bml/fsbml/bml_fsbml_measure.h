@@ -92,8 +92,12 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
 void fsbml_calibrate(void);
 /** Before the first peer is added: sees to it that measuring pairs know each other's present addresses. */
 void fsbml_calibrate_prepare(void);
-/** Fetches the table if it is needed and not there yet. */
-void fsbml_table_want(void);
+/** What the table is wanted for: by the scheduler, which can do without for a while, or to show it. */
+typedef enum fsbml_table_use_t { FSBML_TABLE_USED, FSBML_TABLE_SHOWN } fsbml_table_use_t;
+/** Fetches the table if it is needed and not there yet. To use it, not within MPI_Init: PRRTE of 5.0 looks
+ * only every 2 s for what was not there when it was asked for. */
+void fsbml_table_want(fsbml_table_use_t use);
+void fsbml_table_fini(void);
 
 /* bml_fsbml_measurement.c: the measurement's report, on the leader; nothing where nobody wants it */
 /** Before a pair measures: whether this process is to report it. */

@@ -155,7 +155,7 @@ static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
         if (NULL != mine) {
             fsbml_proof_start(mine);
             if (mine->n_paths > 1) {
-                fsbml_table_want();
+                fsbml_table_want(FSBML_TABLE_USED);
             }
         }
     }
