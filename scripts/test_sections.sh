@@ -8,11 +8,11 @@
 
 # The longest first, so that the last one to end is a short one.
 TEST_BESIDE=(patched-check sanitizers units component commands sid-check debian13-check debian12-check driver clang package
-    bench mpi-sanitizers badinput threads link)
+    bench mpi-sanitizers badinput threads hardware trouble link)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
-TEST_ALONE=(mpi-quick mpi-programs mpi clusters debian12-mpi debian13-mpi sid-mpi sid-more patched-mpi patched-r2 versions hardware trouble)
+TEST_ALONE=(mpi-quick mpi-programs mpi clusters debian12-mpi debian13-mpi sid-mpi sid-more patched-mpi patched-r2 versions)
 # Parts of others, which run only where they are asked for.
-TEST_BY_NAME=(component mpi-quick mpi-programs sid-more hardware trouble)
+TEST_BY_NAME=(component mpi-quick mpi-programs sid-more)
 TEST_QUICK=(units mpi-quick)
 # In a system: what depends on its Open MPI and its compiler.
 TEST_INSIDE=(units mpi badinput)

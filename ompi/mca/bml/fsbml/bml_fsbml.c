@@ -223,6 +223,7 @@ static int register_error(mca_btl_base_module_error_cb_fn_t cbfunc)
     if (OMPI_SUCCESS == rc && !mca_bml_fsbml.calibrated) {
         fsbml_calibrate();
         fsbml_job_measured();
+        fsbml_files_check();
         mca_bml_fsbml.calibrated = true;
         if (fsbml_cache_table_refused()) {
             rc = OMPI_ERR_BAD_PARAM; /* as with any other parameter that cannot be used */
@@ -238,6 +239,7 @@ static int finalize(void)
     fsbml_pvars_close();   /* a tool's thread may still read, also of endpoints */
     fsbml_proof_fini();
     fsbml_table_fini();
+    fsbml_files_forget();
     while (m->n_progress > 0) {
         opal_progress_unregister(m->progress[--m->n_progress]);
     }

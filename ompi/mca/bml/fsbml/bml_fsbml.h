@@ -253,6 +253,12 @@ typedef struct fsbml_kernel_link_t {
  */
 bool fsbml_kernel_link(const char *interface, fsbml_kernel_link_t *link);
 
+/* bml_fsbml_files.c: too few file descriptors for all connections */
+/** At the end of MPI_Init: says so, and from then on ends the job once peers wait for a connection in vain.
+ */
+void fsbml_files_check(void);
+void fsbml_files_forget(void);
+
 /* bml_fsbml_job.c: traces, and the report of the job */
 bool fsbml_job_is_reported(void);
 void fsbml_job_begin(void);

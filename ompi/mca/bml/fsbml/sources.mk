@@ -111,6 +111,7 @@ fsbml_shim_sources = \
 	bml_fsbml_fallback.c \
 	bml_fsbml_far.c \
 	bml_fsbml_faults.c \
+	bml_fsbml_files.c \
 	bml_fsbml_goodbye.c \
 	bml_fsbml_handles.c \
 	bml_fsbml_held.c \
