@@ -231,12 +231,22 @@ TEST(Classes, RanksWithoutHello)
     Job job = job_of({4, Names{"A", "B"}}, 1);
     job.silent = {0, 2};
     EXPECT_EQ(texts(job), Names{"1-3 AB"});
-    job = job_of({100, Names{"A", "B"}}, 1);
-    for (std::uint32_t r = 0; r < 100; ++r) {
+    job = job_of({1000, Names{"A", "B"}}, 1);
+    for (std::uint32_t r = 0; r < 1000; ++r) {
         job.silent.insert(r);
     }
     EXPECT_EQ(texts(job), Names{});
     EXPECT_EQ(job.looks, fsbml::Classes::kMostSilent);
+}
+
+// A node that does not run FSBML has more ranks than are asked in vain.
+TEST(Classes, NodeWithoutHello)
+{
+    Job job = job_of({8, Names{"A", "B"}}, 16);
+    for (std::uint32_t r = 0; r < 16; ++r) {
+        job.silent.insert(r);
+    }
+    EXPECT_EQ(texts(job), Names{"32-48 AB"});
 }
 
 // What is looked at goes with the nodes, not with the ranks, however these are dealt; then with the bound.

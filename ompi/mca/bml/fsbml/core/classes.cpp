@@ -48,9 +48,11 @@ void Classes::tell(std::uint32_t rank, const fsbml_hello_t *hello)
     ++work_;
     if (nullptr == hello) {
         ++silent_;
-        at_ = rank + 1;
+        at_ = silent_step_ < ranks_ - rank ? rank + silent_step_ : ranks_;
+        silent_step_ *= 2;
         return;
     }
+    silent_step_ = 1;
     const std::uint32_t step = one_node_ ? 1 : std::max<std::uint32_t>(1, hello->run);
     at_ = step < ranks_ - rank ? rank + step : ranks_;
     if (!one_node_) {

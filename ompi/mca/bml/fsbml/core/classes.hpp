@@ -33,7 +33,8 @@ public:
     // ask their daemon for each.
     static constexpr std::uint32_t kMostNodes = 256;
     static constexpr std::uint32_t kMostLooks = 2 * kMostNodes;
-    // Ranks without a hello (they do not run FSBML): asking for one that is not there can take seconds.
+    // Ranks without a hello (they do not run FSBML): asking for one that is not there can take seconds. Behind
+    // such a rank, twice as many are passed over each time: a node full of them does not end the search.
     static constexpr std::uint32_t kMostSilent = 8;
     // Of the classes that have a rail, so many are tried with each other for its sake.
     static constexpr std::size_t kPerRail = 6;
@@ -90,7 +91,7 @@ private:
     bool one_node_;
     std::uint32_t at_ = 0; // next rank to look at
     std::uint32_t looks_ = 0;
-    std::uint32_t silent_ = 0;
+    std::uint32_t silent_ = 0, silent_step_ = 1;
     std::uint64_t accounted_ = 0; // ranks of the nodes so far
     std::uint64_t work_ = 0;
 
