@@ -175,7 +175,7 @@ static void revive_btl(ompi_proc_t *proc, mca_btl_base_module_t *btl)
     } else if (0 != (atomic_load(&ep->possible) & fsbml_bit(path->rail))) {
         return; /* in use, or being proved */
     }
-    fsbml_proof_return(ep, path);
+    fsbml_ask_return(ep, path);
 }
 
 static int add_btl(struct mca_btl_base_module_t *btl)

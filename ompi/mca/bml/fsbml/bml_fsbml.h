@@ -336,23 +336,29 @@ static inline mca_bml_fsbml_path_t *fsbml_path_of_module(mca_bml_fsbml_endpoint_
     return &ep->path[ep->module_slot[module]];
 }
 
+/* bml_fsbml_ask.c: questions on paths, and answers */
+/** Asks on all paths of a new endpoint. */
+void fsbml_ask_peer(mca_bml_fsbml_endpoint_t *ep);
+/** The same for one path that came later. */
+void fsbml_ask_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+/** A removed path is to be used again, and proved anew. */
+void fsbml_ask_return(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+/** Sends the questions and answers that are to be sent, those among them for which a BTL had no room. */
+void fsbml_ask_pending(mca_bml_fsbml_endpoint_t *ep);
+bool fsbml_ask_owes(mca_bml_fsbml_endpoint_t *ep);
+/** An echo came in: a peer asks on a path, or answers. */
+void fsbml_ask_heard(mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
+void fsbml_ask_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
+
 /* bml_fsbml_proof.c: a path carries traffic only after its peer has answered on it */
 int fsbml_proof_init(void);
 void fsbml_proof_fini(void);
-void fsbml_proof_start(mca_bml_fsbml_endpoint_t *ep);
-/** Like start, for one path that came later. */
-void fsbml_proof_start_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 void fsbml_proof_forget(mca_bml_fsbml_endpoint_t *ep);
 /** A path failed before it was proved; `rail` is the one whose BTL it is. Returns false if it had been live:
  * then it is the PML's business. */
 bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char *why);
 /** A probe could not be delivered: the path that it was for, if it is not proved, has failed. */
 void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
-/** A removed path is to be used again, and proved anew. */
-void fsbml_proof_return(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
-/** An echo came in: somebody asks on a path, or answers. */
-void fsbml_proof_asked(mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
-void fsbml_proof_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *packet);
 /** Looks after an endpoint in the progress function: something is to be proved, told, or sent. */
 void fsbml_proof_watch(mca_bml_fsbml_endpoint_t *ep);
 

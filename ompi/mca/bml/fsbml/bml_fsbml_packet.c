@@ -104,10 +104,10 @@ static void received(mca_btl_base_module_t *btl, const mca_btl_base_segment_t *s
     };
     switch (packet.type) {
     case FSBML_PACKET_ASK:
-        fsbml_proof_asked(btl, &packet);
+        fsbml_ask_heard(btl, &packet);
         break;
     case FSBML_PACKET_ANSWER:
-        fsbml_proof_answered(btl, &packet);
+        fsbml_ask_answered(btl, &packet);
         break;
     case FSBML_PACKET_PRTT:
     case FSBML_PACKET_PRTT_BACK:

@@ -94,6 +94,7 @@ fsbml_shim_sources = \
 	bml_fsbml_send.h \
 	bml_fsbml_version.h \
 	bml_fsbml.c \
+	bml_fsbml_ask.c \
 	bml_fsbml_bound.c \
 	bml_fsbml_away.c \
 	bml_fsbml_btl.c \
