@@ -38,6 +38,21 @@ over() {
     harness_result "$name" "$(harness_failure "$case" "$LIMIT")"
 }
 
+# dying WHEN: module 1 dies before, within or after its message number 200. The job ends, with a word; until rails may die.
+dying() {
+    local name="module 1 dies $1 a message" reason
+    harness_wanted "$name" || return 0
+    harness_program order
+    harness_job "$LIMIT" 2 --mca bml "$harness_bml" --mca btl self,hw --mca btl_hw_dies "1:$1:200" "${harness_command[@]}"
+    reason=$(harness_ended_late "$LIMIT")
+    if [ -z "$reason" ] && grep -qE 'Segmentation fault|signal (6|11)|btl hw:|check failed' "$harness_stdout" "$harness_stderr"; then
+        reason="it crashed, or bytes were wrong"
+    elif [ -z "$reason" ] && { [ "$harness_status" -eq 0 ] || ! grep -qE 'the module has died|message is lost' "$harness_stderr"; }; then
+        reason="it ended with status $harness_status, and without a word"
+    fi
+    harness_result "$name" "$reason"
+}
+
 harness_begin "Runs MPI programs over a BTL with the semantics of hardware." "$@"
 build_btl
 harness_cluster_down
@@ -49,7 +64,8 @@ for modules in 2 3; do
     done
     over 4 pt2pt "modules=$modules" lands_late=0
     over 4 collectives "modules=$modules" put_limits=65536,4096,1048576 latencies=5,200,50
-    for case in order stress pt2pt; do over 2 "$case" "modules=$modules" refuse=5; done
+    for case in order stress pt2pt requests; do over 2 "$case" "modules=$modules" refuse=5; done
     over 2 pt2pt "modules=$modules" descriptors=16
 done
+for when in before within after; do dying "$when"; done
 harness_end
