@@ -140,8 +140,8 @@ bench_settle() {
     [ -z "$wanted_arms" ] || arms=$wanted_arms
     if [ "$where" = cluster ]; then
         local rail
+        check_rails "$nodes" "${rates[@]}"
         for ((rail = 0; rail < ${#rates[@]}; rail++)); do
-            check_rail_nodes "${rates[$rail]}" "$nodes"
             rails+=${rails:+,}rail$rail
         done
         arms=$(arms_in_turn "$arms" "$nodes" "${rates[@]}") || exit 1

@@ -91,7 +91,7 @@ calibrate_parse() {
 
 # calibrate_settle: checks what goes together, and completes the plan but for what must be built.
 calibrate_settle() {
-    local rail file
+    local file
     [ -z "$reference" ] || [ -z "$openmpi" ] || die "calibrate: --reference and --openmpi exclude each other."
     [ -z "$openmpi" ] || openmpi_version "$openmpi" >/dev/null || die "calibrate: there is no Open MPI in '$openmpi'."
     [ "$nodes" -ge 2 ] || die "calibrate: a rail joins at least two nodes."
@@ -105,7 +105,7 @@ calibrate_settle() {
         [ ${#custom[@]} -eq 0 ] || rates=("${custom[@]}")
         [ ${#rates[@]} -ge 2 ] || die "calibrate: FSBML measures where nodes share at least two rails, and one rail is none to choose from: give --rail twice."
         [ ${#rates[@]} -le "$FSBML_MAX_RAILS" ] || die "calibrate: at most $FSBML_MAX_RAILS rails, not ${#rates[@]}."
-        for rail in "${rates[@]}"; do check_rail_nodes "$rail" "$nodes"; done
+        check_rails "$nodes" "${rates[@]}"
     fi
     if [ -n "$hostfile" ]; then
         if [ ! -f "$hostfile" ] || [ ! -r "$hostfile" ]; then die "calibrate: there is no reading the hostfile '$hostfile'."; fi

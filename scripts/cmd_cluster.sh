@@ -20,7 +20,7 @@
 cmd_cluster_help() {
     cat <<'EOF'
 usage: ./fsbml cluster up [--nodes N] [--rail rate=RATE[,KEY=VALUE]...]... [--name NAME] [--replace]
-       ./fsbml cluster run [--name NAME] [--reference | --openmpi PREFIX] [-n RANKS] -- [mpirun options] PROGRAM [ARGS]
+       ./fsbml cluster run [--name NAME] [--reference | --openmpi PREFIX] [-n RANKS] [--busy N] -- [mpirun options] PROGRAM [ARGS]
        ./fsbml cluster set [--name NAME] --node I --rail R WORD...
        ./fsbml cluster status [--name NAME]
        ./fsbml cluster down [--name NAME]
@@ -29,20 +29,26 @@ A virtual cluster: nodes are network namespaces of this machine with host names 
 network a rail (interfaces rail0, rail1, ...) and one unshaped for mpirun and its daemons (mgmt0). Needs root.
 
 up      --nodes N         number of nodes, 1 to 250 (2)
-        --rail rate=RATE  adds a rail; RATE is a whole number with kbit, mbit or gbit (two rails: 200mbit and 20mbit)
+        --rail rate=RATE  adds a rail; RATE is a whole number with kbit, mbit or gbit, from 1mbit to 100gbit, or none: as fast
+                          as the machine is (two rails: 200mbit and 20mbit)
+          offload=on      packets may be larger than a frame until they are on the wire, as network cards have it (off)
+          burst=BYTES     pass at once after a pause, such as 200kb (two frames; above 1gbit what passes in 50 us)
+          peak=RATE       ... or at this rate: burst=20mb,peak=5gbit is a cloud's shaper
           delay=TIME      one-way, from node to node, beside the time on the wire: 100us, 2ms
           jitter=TIME     delay plus or minus up to that much
           loss=SHARE      of the frames, such as 0.1%
           queue=BYTES     that wait at a link before frames are dropped, such as 64kb (400kb)
           nodes=LIST      the nodes that have this rail, such as 0-2 or 0+2+5-7 (all)
-                          Rails with a rate only are shaped by the kernel, in bursts of two frames. If one has any of delay,
-                          jitter, loss or queue (delay=0us will do), FSBML's link emulator carries all, frame by frame
+                          The kernel shapes rails, unless one has any of delay, jitter, loss or queue (delay=0us will do):
+                          then FSBML's link emulator carries all, frame by frame, of at most 1gbit and with no offload,
+                          burst or peak
         --replace         takes a cluster of that name down first
 run     runs mpirun on node0 with the host list, launch agent, networks and component path set. What follows -- is
         mpirun's own command line; its options override what is set (e.g. --mca btl_tcp_if_include rail0), and so do
         OMPI_MCA_* variables of the environment. FSBML is used with --mca bml fsbml. The exit status is mpirun's.
         Every process of the job ends with the command.
         -n RANKS          number of ranks, dealt round robin over the nodes (one a node)
+        --busy N          with N other programs that compute meanwhile
         --reference       the patched Open MPI of `./fsbml build --reference`
         --openmpi PREFIX  another installed Open MPI
         --system NAME     the Open MPI of a Debian release (debian12, debian13, sid; see './fsbml system --help')
@@ -132,7 +138,7 @@ cluster_up() {
     [ ${#rates[@]} -le "$FSBML_MAX_RAILS" ] || die "--rail: at most $FSBML_MAX_RAILS rails, not ${#rates[@]}."
     is_root || die "cluster up needs root, for network namespaces that outlive the command; './fsbml demo' works without."
     [ "$(cluster_isolation)" = --net ] || die "cluster up: $(no_cluster_here). Run it on a machine or in a virtual machine of your own, or in a container with --privileged."
-    for rate in "${rates[@]}"; do check_rail_nodes "$rate" "$nodes"; done
+    check_rails "$nodes" "${rates[@]}"
     need_packages "the virtual cluster" iproute2 ethtool
     if any_emulated "${rates[@]}"; then emulator_build; fi
     state=$(cluster_state "$name")
@@ -193,7 +199,7 @@ cluster_set() {
         emulator_runs "$state" || die "the link emulator of cluster '$name' has ended; take the cluster down and up again."
         emulator_tell "$state" set "n${node}r$rail" "${words[@]}" || die "cluster set: nothing is changed."
     else
-        plain_set "fsbml-$name-node$node" "fsbml-$name-net" "$node" "$rail" "${words[@]}"
+        plain_set "fsbml-$name-node$node" "fsbml-$name-net" "$node" "$rail" "$spec" "${words[@]}"
     fi
 }
 
@@ -222,7 +228,7 @@ cluster_down() {
 }
 
 cluster_run() {
-    local name=default reference="" prefix="" ranks="" state version components="" mpirun
+    local name=default reference="" prefix="" ranks="" busy=0 state version components="" mpirun
     while [ $# -gt 0 ]; do
         case "$1" in
             --name)
@@ -235,6 +241,12 @@ cluster_run() {
                 value_of "$1" $#
                 check_count "-n" "$2" 10000
                 ranks=$((10#$2))
+                shift
+                ;;
+            --busy)
+                value_of "$1" $#
+                check_count "--busy" "$2" 1024
+                busy=$((10#$2))
                 shift
                 ;;
             --reference) reference=yes ;;
@@ -265,5 +277,5 @@ cluster_run() {
     # The reference has the component inside; another Open MPI finds it where the stock build left it, if there is one.
     [ -n "$reference" ] || components=$(component_dir "$prefix") || components=""
     job_environment "$version" "$state" /dev/shm/job "$components" "${ranks:-$(node_count "$state")}"
-    job_run "$state" "${ranks:-$(node_count "$state")}" -- "$mpirun" "$@"
+    FSBML_BUSY=$busy job_run "$state" "${ranks:-$(node_count "$state")}" -- "$mpirun" "$@"
 }

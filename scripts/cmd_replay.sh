@@ -101,8 +101,7 @@ replay_set() {
     nodes=$2 ranks=$2
     shift 2
     rates=("$@")
-    local rail
-    for rail in "${rates[@]}"; do check_rail_nodes "$rail" "$nodes"; done
+    check_rails "$nodes" "${rates[@]}"
     json=$results/$set.json
     words=(--set "$set" "${cases[@]}" "${traces[@]}")
     bench_build

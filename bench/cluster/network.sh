@@ -15,8 +15,11 @@
 #
 # All links are born inside the namespaces, so neither names nor addresses ever touch the host's own network.
 
-# The bucket holds two frames: more would let bursts pass above the rate; the queue is bounded as a switch's is.
+# The bucket holds two frames: more would let bursts pass above the rate; the queue is bounded as a switch's is. From 1 Gbit/s
+# on, the kernel's timer is too late for so few bytes, and tokens would be lost: 50 us then. A packet of offloads is a burst itself.
 FSBML_BURST=3100
+FSBML_BURST_US=50
+FSBML_PACKET=65536
 FSBML_QUEUE=400000
 
 mgmt_address() { printf '10.70.0.%d\n' $(($1 + 1)); }
@@ -98,10 +101,37 @@ port_batch() {
     done
 }
 
-# shape NAMESPACE INTERFACE RATE: segments no larger than a frame, so that the bucket counts what a wire would carry.
+# bucket KBIT LEAST: bytes, at least LEAST.
+bucket() {
+    local bytes=$FSBML_BURST
+    [ "$1" -le 1000000 ] || bytes=$(($1 * FSBML_BURST_US / 8000))
+    [ "$bytes" -ge "$2" ] || bytes=$2
+    printf '%s\n' "$bytes"
+}
+
+# shaper SPEC: the words of `tc` that give a link the rail's rate.
+shaper() {
+    local rate=${1%%,*} burst peak queue=$FSBML_QUEUE least=$FSBML_BURST
+    burst=$(rail_value "$1" burst)
+    peak=$(rail_value "$1" peak)
+    [ "$(rail_value "$1" offload)" != on ] || least=$FSBML_PACKET
+    if [ -n "$burst" ]; then burst=$(size_bytes "$burst"); else burst=$(bucket "$(rate_kbit "$rate")" "$least"); fi
+    [ "$burst" -ge "$least" ] || burst=$least
+    # Room for what comes while the bucket fills.
+    [ "$queue" -ge $((2 * burst)) ] || [ -n "$peak" ] || queue=$((2 * burst))
+    [ -z "$peak" ] || peak=" peakrate $peak mtu $(bucket "$(rate_kbit "$peak")" "$least")"
+    printf 'rate %s burst %d limit %d%s\n' "$rate" "$burst" "$queue" "$peak"
+}
+
+# shape NAMESPACE INTERFACE SPEC: without offloads, segments are no larger than a frame, and the bucket counts what a wire carries.
 shape() {
-    nsenter --net="/run/netns/$1" ethtool -K "$2" tso off gso off gro off >/dev/null &&
-        tc -n "$1" qdisc add dev "$2" root tbf rate "$3" burst "$FSBML_BURST" limit "$FSBML_QUEUE"
+    local words
+    if [ "$(rail_value "$3" offload)" != on ]; then
+        nsenter --net="/run/netns/$1" ethtool -K "$2" tso off gso off gro off >/dev/null || return 1
+    fi
+    [ "${3%%,*}" != none ] || return 0
+    read -r -a words < <(shaper "$3")
+    tc -n "$1" qdisc add dev "$2" root tbf "${words[@]}"
 }
 
 # like_veth NAMESPACE INTERFACE: a TAP device says 10 Mbit/s of itself, veth 10 Gbit/s, and Open MPI goes by such figures.
@@ -153,11 +183,14 @@ plain_up() {
         bridge -n "$1" link set dev "n${2}r$3" learning on flood on mcast_flood on bcast_flood on
 }
 
-# plain_set NODE_NAMESPACE NET_NAMESPACE NODE RAIL WORD...: changes a link that the kernel shapes, both ways; dies on words that
-# it does not know, with nothing changed.
+# plain_unshape NAMESPACE INTERFACE: as fast as the machine is.
+plain_unshape() { ! tc -n "$1" qdisc show dev "$2" root | grep -q tbf || tc -n "$1" qdisc del dev "$2" root; }
+
+# plain_set NODE_NAMESPACE NET_NAMESPACE NODE RAIL SPEC WORD...: changes a link that the kernel shapes, both ways; dies on words
+# that it does not know, with nothing changed.
 plain_set() {
-    local there=$1 net=$2 node=$3 rail=$4 word
-    shift 4
+    local there=$1 net=$2 node=$3 rail=$4 spec=$5 word words
+    shift 5
     for word in "$@"; do
         case "$word" in
             up | down | dead | deaf | loop) ;;
@@ -179,10 +212,11 @@ plain_set() {
             # At the bridge's port: the node's own interface keeps its addresses and routes, as if only the cable were out.
             down) ip -n "$net" link set "n${node}r$rail" down || die "cluster set: could not set the link down." ;;
             up) plain_up "$net" "$node" "$rail" || die "cluster set: could not set the link up." ;;
+            rate=none) { plain_unshape "$there" "rail$rail" && plain_unshape "$net" "n${node}r$rail"; } || die "cluster set: could not take the rate away." ;;
             rate=*)
-                { tc -n "$there" qdisc change dev "rail$rail" root tbf rate "${word#rate=}" burst "$FSBML_BURST" limit "$FSBML_QUEUE" &&
-                    tc -n "$net" qdisc change dev "n${node}r$rail" root tbf rate "${word#rate=}" burst "$FSBML_BURST" limit "$FSBML_QUEUE"; } ||
-                    die "cluster set: could not change the rate."
+                read -r -a words < <(shaper "${word#rate=}${spec#"${spec%%,*}"}")
+                { tc -n "$there" qdisc replace dev "rail$rail" root tbf "${words[@]}" &&
+                    tc -n "$net" qdisc replace dev "n${node}r$rail" root tbf "${words[@]}"; } || die "cluster set: could not change the rate."
                 ;;
             *) plain_fault "$there" "$net" "$node" "$rail" "$word" || die "cluster set: could not do '$word'." ;;
         esac
@@ -221,8 +255,8 @@ network_up() {
                 like_veth "fsbml-$name-node$node" "rail$rail" || return 1
                 continue
             fi
-            shape "fsbml-$name-node$node" "rail$rail" "${rails[$rail]%%,*}" || return 1
-            shape "$net" "n${node}r$rail" "${rails[$rail]%%,*}" || return 1
+            shape "fsbml-$name-node$node" "rail$rail" "${rails[$rail]}" || return 1
+            shape "$net" "n${node}r$rail" "${rails[$rail]}" || return 1
         done
         printf '%s node%d\n' "$(mgmt_address "$node")" "$node" >>"$state/hosts"
         printf 'btl_tcp_if_include = %s\n' "$(node_rails "$node" "${rails[@]}")" >"$state/params.node$node"

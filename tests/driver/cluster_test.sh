@@ -31,7 +31,13 @@ options_are_checked() {
     ok "rate that is no number" refuses "rate must be" cluster up --rail rate=fast
     ok "rate without a unit" refuses "rate must be" cluster up --rail rate=200
     ok "rate of zero" refuses "rate must be" cluster up --rail rate=0mbit
-    ok "rate above what is possible" refuses "rate must be" cluster up --rail rate=2gbit
+    ok "rate above what is possible" refuses "rate must be" cluster up --rail rate=200gbit
+    ok "a burst of less than a frame" refuses "burst=10b is not like" cluster up --rail rate=1gbit,burst=10b
+    ok "a peak without a burst" refuses "peak needs burst" cluster up --rail rate=1gbit,peak=2gbit
+    ok "a burst without a rate" refuses "neither burst nor peak" cluster up --rail rate=none,burst=200kb
+    ok "offloads in the link emulator" refuses "offload needs rails that the kernel shapes" cluster up --rail rate=1gbit,offload=on --rail rate=1mbit,delay=1ms
+    ok "a rail too fast for the link emulator" refuses "at most 1gbit each" cluster up --rail rate=2gbit --rail rate=1mbit,delay=1ms
+    ok "busy programs that are no number" refuses "from 1 to 1024" cluster run --busy many -- true
     ok "unknown key of a rail" refuses "unknown key 'speed'" cluster up --rail rate=200mbit,speed=1ms
     ok "rail without a key" refuses "not KEY=VALUE" cluster up --rail 200mbit
     ok "rate twice" refuses "given twice" cluster up --rail rate=1mbit,rate=2mbit
@@ -127,6 +133,9 @@ jobs_end() {
     timeout 60 "$FSBML_TOP/fsbml" cluster run --name "$name" -- \
         sh -c "nohup setsid sleep 98763$$ >/dev/null 2>&1 & sleep 0.3" 2>"$scratch/err" </dev/null
     ok "what a program leaves in the background ends with the job" no_process "[s]leep 98763$$"
+    timeout 60 "$FSBML_TOP/fsbml" cluster run --name "$name" --busy 3 -- -n 1 sh -c 'grep -l "^while :; do :; done$" /proc/[0-9]*/cmdline -z | wc -l' \
+        >"$scratch/out" 2>"$scratch/err" </dev/null
+    ok "other programs compute beside the job" equal "$(cat "$scratch/out")" 3
 }
 
 # rate_is RAIL KBIT SAMPLES: TCP's payload over the rail, with headers added (1514 bytes on the wire for each 1448), is within 5 %.
