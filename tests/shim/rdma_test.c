@@ -303,12 +303,20 @@ static void what_follows_a_put_waits_for_its_rail(void)
         CHECK(OMPI_SUCCESS == pml_send(bound, 61, MCA_BTL_TAG_PML + 7));
         pass_time(1);
         CHECK(0 == fake[0].n_sent + fake[1].n_sent && 0 == done.n);
+        fake[!rail].no_alloc = fake[rail].no_alloc =
+            true; /* one that may take any rail does not wait for theirs */
+        CHECK(OMPI_SUCCESS
+              == pml_send(mca_bml_base_btl_array_get_index(&ep->btl_eager, 0), 62, MCA_BTL_TAG_PML + 7));
+        fake[!rail].no_alloc = false;
+        pass_time(1);
+        CHECK(1 == fake[!rail].n_sent && 0 == fake[rail].n_sent && fake_complete(&fake[!rail], OPAL_SUCCESS));
+        CHECK(1 == done.n && 62 == done.bytes);
         fake[rail].refuses = fake[rail].no_alloc = false;
         pass_time(1);
-        CHECK(2 == fake[rail].n_sent && 0 == fake[!rail].n_sent);
+        CHECK(2 == fake[rail].n_sent && 1 == fake[!rail].n_sent);
         CHECK(fake_complete(&fake[rail], OPAL_SUCCESS) && 60 == done.bytes && 0x5a == done.first);
         CHECK(fake_complete(&fake[rail], OPAL_SUCCESS) && 61 == done.bytes && 0x5a == done.last);
-        CHECK(2 == done.n && ((const mca_bml_base_btl_t *) done.context)->btl == e->btl);
+        CHECK(3 == done.n && ((const mca_bml_base_btl_t *) done.context)->btl == e->btl);
         down(2);
     }
     mca_bml_fsbml_params.rdma = FSBML_RDMA_AUTO;

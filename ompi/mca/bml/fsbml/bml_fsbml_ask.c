@@ -152,7 +152,8 @@ void fsbml_ask_peer(mca_bml_fsbml_endpoint_t *ep)
     int rc = NULL != hello ? fsbml_hello_fetch(&ep->proc->super.proc_name, hello) : -ENOMEM;
     free(hello);
     if (0 != rc) {
-        /* Nobody there who could answer a probe. One rail, the first, as it would be without FSBML. */
+        /* The peer does not run FSBML, and answers no probe. One rail, the first, as it would be without
+         * FSBML. */
         const mca_bml_fsbml_rail_t *rail = &mca_bml_fsbml.rail[ep->path[0].rail];
         char *peer = fsbml_proc_host(ep->proc), full[FSBML_NAME_FULL];
         opal_show_help(FSBML_HELP, "peer without fsbml", true, OMPI_NAME_PRINT(&ep->proc->super.proc_name),
@@ -173,7 +174,7 @@ void fsbml_ask_heard(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
 {
     const bool mine = fsbml_diagnose_is_mine(packet);
     if (!mine && OPAL_EQUAL == opal_compare_proc(packet->from, *OMPI_PROC_MY_NAME)) {
-        fsbml_diagnose_astray(btl, packet, &packet->from); /* it came back to who asked */
+        fsbml_diagnose_astray(btl, packet, &packet->from); /* it came back here */
         return;
     }
     ompi_proc_t *proc = (ompi_proc_t *) ompi_proc_for_name(packet->from);
@@ -182,7 +183,7 @@ void fsbml_ask_heard(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
     if (NULL == entry) {
         FSBML_VERBOSE(FSBML_V_PEER, "%s asks on a rail that does not lead back to it",
                       OMPI_NAME_PRINT(&packet->from));
-        return; /* a one-way rail: no answer, so that nobody takes it for a good one */
+        return; /* a one-way rail: an answer would make it look good */
     }
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
     const bool timed = 0 != (packet->flags & FSBML_PACKET_TIMED);

@@ -181,29 +181,45 @@ static mca_bml_fsbml_held_t *take_held(mca_bml_fsbml_endpoint_t *ep)
     return held;
 }
 
+/* False: no rail has room for it. */
+static bool settle(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, uint32_t live)
+{
+    if (held->bound && 0 == (live & fsbml_bit(held->rail))) {
+        /* what it must follow may never have arrived */
+        fsbml_lost(ep, fsbml_path(ep, held->rail)->super.btl, OMPI_ERR_UNREACH);
+        fail(ep, held);
+        return true;
+    }
+    return send_held(ep, held, live);
+}
+
 void fsbml_held_release(mca_bml_fsbml_endpoint_t *ep)
 {
+    opal_list_t waiting;
+    bool full = false;
+    OBJ_CONSTRUCT(&waiting, opal_list_t);
     /* As many as there are now: what the PML sends from a completion is not held any more. */
-    for (uint32_t n = atomic_load(&ep->n_held); n > 0; --n) {
+    for (uint32_t n = atomic_load(&ep->n_held); n > 0 && !full; --n) {
         uint32_t live = atomic_load(&ep->live);
         mca_bml_fsbml_held_t *held = 0 != live ? take_held(ep) : NULL;
         if (NULL == held) {
-            return;
+            break;
         }
-        if (held->bound && 0 == (live & fsbml_bit(held->rail))) {
-            /* what it must follow may never have arrived */
-            fsbml_lost(ep, fsbml_path(ep, held->rail)->super.btl, OMPI_ERR_UNREACH);
-            fail(ep, held);
-        } else if (!send_held(ep, held, live)) {
-            opal_mutex_lock(&ep->lock);
-            opal_list_prepend(&ep->held, &held->super);
-            opal_mutex_unlock(&ep->lock);
-            fsbml_proof_watch(ep);
-            return;
+        if (settle(ep, held, live)) {
+            atomic_fetch_sub(&ep->n_held, 1);
+            OBJ_RELEASE(held);
+        } else {
+            full = !held->bound; /* all rails are; a bound one knows of one only */
+            opal_list_append(&waiting, &held->super);
         }
-        atomic_fetch_sub(&ep->n_held, 1);
-        OBJ_RELEASE(held);
     }
+    if (!opal_list_is_empty(&waiting)) {
+        opal_mutex_lock(&ep->lock);
+        opal_list_join(&ep->held, opal_list_get_first(&ep->held), &waiting);
+        opal_mutex_unlock(&ep->lock);
+        fsbml_proof_watch(ep);
+    }
+    OBJ_DESTRUCT(&waiting);
 }
 
 void fsbml_held_fail(mca_bml_fsbml_endpoint_t *ep)
