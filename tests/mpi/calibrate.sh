@@ -10,8 +10,8 @@ set -euo pipefail
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
 
 LIMIT=${FSBML_TEST_LIMIT:-90}
-# A measurement that lasts for some seconds, and shows each probe.
-LONG=(--mca bml_fsbml_verbose 40 --mca bml_fsbml_budget 3000 --mca bml_fsbml_samples 1000 --mca bml_fsbml_probe_timeout 300)
+# A measurement that lasts for some seconds, as its report is wanted, and shows each probe.
+LONG=(--mca bml_fsbml_measurement "$harness_logs/measurement.json" --mca bml_fsbml_verbose 40 --mca bml_fsbml_budget 1000 --mca bml_fsbml_samples 1000 --mca bml_fsbml_probe_timeout 300)
 FELL_SILENT='A rail answered at first, but not under the measurement'
 NO_GOODBYE='a connection that takes no goodbye any more is shut down'
 
@@ -134,7 +134,7 @@ two_at_once() {
     local other=$harness_logs/other pid status=0 name="two jobs that measure at once"
     harness_wanted "$name" || return 0
     harness_cluster_up 3 200mbit 20mbit
-    start --mca bml_fsbml_verbose 1
+    start --mca bml_fsbml_verbose 40
     timeout -k 20 "$LIMIT" "$FSBML_TOP/fsbml" cluster run --name "$harness_cluster" "${harness_which[@]}" -n 3 -- \
         "${PLACED[@]}" --mca bml_fsbml_verbose 1 "${harness_command[@]}" >"$other" 2>&1 </dev/null &
     pid=$!

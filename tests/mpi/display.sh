@@ -36,7 +36,7 @@ rail tcp:10.71.1.0/24 rail1 L=5000 o_s=4000 o_r=3000 g=2000 G=420 burst=84000 re
 TABLE
 }
 RAIL0='9\.00 +8\.00 +7\.00 +6\.00 +42 +23\.81 +2000 +70 +1\.00 % +tight'
-RAIL1='5\.00 +4\.00 +3\.00 +2\.00 +420 +2\.381 +200 +40 +2\.00 % +budget spent'
+RAIL1='5\.00 +4\.00 +3\.00 +2\.00 +420 +2\.381 +200 +40 +2\.00 % +disturbed'
 
 # said REGEX: how many lines say that and no more.
 said() { grep -cE -- "^(\[[^]]*\] )?fsbml: $1\$" "$harness_stderr" || :; }

@@ -34,11 +34,15 @@ static struct {
     double beside;         /* how many times as long it takes while the other of two rails is busy, 0: once */
     uint32_t seq, counted; /* the peer's, of the probe that comes in */
     uint32_t requested;    /* number of the last request */
+    uint32_t streamed;     /* bytes of the stream that comes in */
+    fsbml_streaming_t *stream; /* that the peer was asked for */
+    uint32_t stream_seq, stream_count;
 } net[N_FAKES];
 
 static net_message_t net_message[NET_MOST]; /* on their way */
 static size_t net_messages;
 static int net_served;       /* messages that the peer has sent for requests */
+static int net_rates;        /* that the peer was told */
 static bool net_table;       /* the peer has got one */
 static bool net_is_old;      /* the peer knows no timed questions */
 static uint32_t net_busy_ns; /* how long its rails are, as it says in answers to those */
@@ -47,9 +51,13 @@ static int net_timed_on[N_FAKES];
 
 static void net_reset(void)
 {
+    for (int i = 0; i < N_FAKES; ++i) {
+        fsbml_streaming_destroy(net[i].stream);
+    }
     memset(net, 0, sizeof(net));
     net_messages = 0;
     net_served = 0;
+    net_rates = 0;
     net_table = false;
     net_is_old = false;
     net_busy_ns = 0;
@@ -129,12 +137,36 @@ static void net_peer(int rail, const uint32_t *word, uint64_t now)
             net_back(rail, FSBML_PACKET_PRTT_BACK, word, brief ? 0 : word[W_BYTES], now);
         }
         break;
+    case FSBML_PACKET_STREAM:
+        net[rail].streamed = 0 == word[W_COUNT] ? word[W_BYTES] : net[rail].streamed + word[W_BYTES];
+        memcpy(answer, word, sizeof(answer));
+        answer[W_BYTES] = net[rail].streamed;
+        answer[W_DELAY] = (uint32_t) now;
+        net_back(rail, FSBML_PACKET_STREAM_BACK, answer, 0, now);
+        break;
+    case FSBML_PACKET_STREAM_BACK:
+        if (NULL != net[rail].stream && word[W_SEQ] == net[rail].stream_seq) {
+            fsbml_streaming_arrived(net[rail].stream, word[W_BYTES], now, false);
+        }
+        break;
     case FSBML_PACKET_REQUEST:
         net[rail].requested = word[W_SEQ];
+        if (0 != (word[W_TYPE] >> 8 & FSBML_PACKET_STREAMED)) {
+            const fsbml_streaming_limits_t limits = {32, 65536, word[W_DELAY],
+                                                     UINT64_C(1000) * word[W_COUNT]};
+            fsbml_streaming_destroy(net[rail].stream);
+            net[rail].stream = fsbml_streaming_create(&limits);
+            net[rail].stream_seq = word[W_SEQ];
+            net[rail].stream_count = 0;
+            break;
+        }
         for (uint32_t i = 0; i < word[W_COUNT]; ++i) {
             net_back(rail, FSBML_PACKET_FLOW, word, word[W_BYTES], now + (uint64_t) i * word[W_DELAY]);
             ++net_served;
         }
+        break;
+    case FSBML_PACKET_RATE:
+        net_rates++;
         break;
     case FSBML_PACKET_TABLE:
         net_table = true;
@@ -144,13 +176,60 @@ static void net_peer(int rail, const uint32_t *word, uint64_t now)
     }
 }
 
+/* The message as long as it says it is. */
 static void net_deliver(int rail, uint32_t *word)
 {
-    fake_deliver(&fake[rail], FSBML_TAG_PROBE, word, N_WORDS * sizeof(*word));
+    static uint32_t whole[65536 / sizeof(uint32_t)];
+    const bool streams = FSBML_PACKET_STREAM == (word[W_TYPE] & 0xff);
+    if (FSBML_PACKET_RATE == (word[W_TYPE] & 0xff)) {
+        fake_deliver(&fake[rail], FSBML_TAG_PROBE, word, N_WORDS * sizeof(*word) + word[W_BYTES]);
+        return;
+    }
+    memcpy(whole, word, N_WORDS * sizeof(*word));
+    fake_deliver(&fake[rail], FSBML_TAG_PROBE, whole, streams ? word[W_BYTES] : N_WORDS * sizeof(*word));
 }
 
 /* Who gets what arrives here. */
 static void (*net_to)(int rail, uint32_t *word) = net_deliver;
+
+/* What came out of a stream, in a table as the mirror sends it. */
+static void net_tell_rate(int rail)
+{
+    static uint64_t record[8192];
+    fsbml_table_t *table = calloc(1, sizeof(*table));
+    const fsbml_rate_t rate = fsbml_streaming_rate(net[rail].stream);
+    table->n_rails = 1;
+    table->rail[0].fit.valid = true;
+    table->rail[0].fit.params.G_ns_per_byte = rate.G_ns_per_byte;
+    table->rail[0].fit.tight = rate.steady;
+    CHECK(sizeof(record) >= N_WORDS * 4 + fsbml_table_packed_max());
+    const long len = fsbml_table_pack(table, record + N_WORDS / 2, fsbml_table_packed_max());
+    const uint32_t word[N_WORDS] = {
+        FSBML_PACKET_MAGIC, FSBML_PACKET_RATE, 1, 1, net[rail].stream_seq, 0, (uint32_t) len, 0};
+    memcpy(record, word, sizeof(word));
+    net_to(rail, (uint32_t *) record);
+    free(table);
+    fsbml_streaming_destroy(net[rail].stream);
+    net[rail].stream = NULL;
+}
+
+/* The peer goes on with the stream that it was asked for. */
+static void net_streams(void)
+{
+    for (int rail = 0; rail < 2; ++rail) {
+        uint32_t bytes;
+        while (NULL != net[rail].stream
+               && 0 != (bytes = fsbml_streaming_next(net[rail].stream, virtual_ns))) {
+            const uint32_t word[N_WORDS] = {FSBML_PACKET_MAGIC,   FSBML_PACKET_STREAM,      1,     1,
+                                            net[rail].stream_seq, net[rail].stream_count++, bytes, 0};
+            net_push(rail, BACK, word, bytes, virtual_ns);
+            fsbml_streaming_sent(net[rail].stream, bytes);
+        }
+        if (NULL != net[rail].stream && fsbml_streaming_over(net[rail].stream)) {
+            net_tell_rate(rail);
+        }
+    }
+}
 
 /* Brings what has arrived by now, in the order of its times. */
 static void net_bring(void)
@@ -202,6 +281,7 @@ int opal_progress(void)
         net_also();
     }
     net_bring();
+    net_streams();
 #ifndef FSBML_OMPI_4
     return 0;
 #endif

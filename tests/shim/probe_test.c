@@ -20,6 +20,13 @@ static uint64_t run(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, fsbml_probe_kin
 /* Packets of probes, without the calibration, which takes them from its partner only. */
 static bool leads;
 
+static void net_deliver_stream(int rail, const fsbml_packet_t *packet, const uint32_t *word)
+{
+    const size_t len = FSBML_PACKET_STREAM_BACK == packet->type ? 0 : packet->bytes;
+    fsbml_stream_packet(fsbml_path(fsbml_endpoint_of_proc(peer), (uint32_t) rail), packet, word + N_WORDS,
+                        FSBML_PACKET_STREAM == packet->type ? len - FSBML_PACKET_HEADER : len);
+}
+
 static void deliver(int rail, uint32_t *word)
 {
     const fsbml_packet_t packet = {.type = (uint8_t) word[W_TYPE],
@@ -31,6 +38,8 @@ static void deliver(int rail, uint32_t *word)
                                    .delay_ns = word[W_DELAY]};
     if (packet.type <= FSBML_PACKET_ANSWER) {
         net_deliver(rail, word);
+    } else if (packet.type >= FSBML_PACKET_STREAM) {
+        net_deliver_stream(rail, &packet, word);
     } else if (leads) {
         fsbml_prtt_came(&packet);
     } else {
@@ -74,22 +83,26 @@ static void each_kind_takes_its_time(void)
     net_down();
 }
 
-static void streams_take_their_time(void)
+static void streams_find_the_rates(void)
 {
     mca_bml_fsbml_endpoint_t *ep = net_up(40, 400);
     const mca_bml_fsbml_path_t *path[2] = {fsbml_path(ep, 0), fsbml_path(ep, 1)};
-    const fsbml_stream_t stream[2] = {{12, 8192}, {3, 3300}};
-    uint64_t took[2], sending;
+    const fsbml_streaming_limits_t limits[2] = {fsbml_stream_limits(path[0], 8000000, 24000000),
+                                                fsbml_stream_limits(path[1], 8000000, 24000000)};
+    const uint64_t start = virtual_ns;
+    fsbml_rate_t rate[2];
+    double sending;
     leads = true;
     fsbml_prtt_reset();
-    CHECK(fsbml_prtt_streams(2, path, stream, LIMIT, took, &sending));
-    CHECK(near(12 * 8192 * 40.0 + 32 * 40 + 21000, took[0]));
-    CHECK(near(3 * 3300 * 400.0 + 32 * 400 + 21000, took[1]));
-    CHECK(sending > 0 && sending < took[0]);
-    CHECK(fsbml_prtt_streams(1, path + 1, stream + 1, LIMIT, took, &sending));
-    CHECK(near(3 * 3300 * 400.0 + 32 * 400 + 21000, took[0]));
+    CHECK(fsbml_stream_run(2, path, limits, LIMIT, rate, &sending));
+    CHECK(rate[0].G_ns_per_byte > 39 && rate[0].G_ns_per_byte < 41 && rate[0].steady);
+    CHECK(rate[1].G_ns_per_byte > 390 && rate[1].G_ns_per_byte < 410);
+    CHECK(sending > 0 && sending < 0.5 && virtual_ns - start < 40000000);
+    CHECK(fsbml_stream_ask(path[1], &limits[1], LIMIT, rate));
+    CHECK(rate[0].G_ns_per_byte > 390 && rate[0].G_ns_per_byte < 410);
     net[0].dies_after = 1;
-    CHECK(!fsbml_prtt_streams(2, path, stream, LIMIT, took, &sending));
+    CHECK(!fsbml_stream_run(2, path, limits, LIMIT, rate, &sending));
+    CHECK(!fsbml_stream_ask(path[0], &limits[0], LIMIT, rate));
     net_down();
 }
 
@@ -362,7 +375,7 @@ int main(void)
 {
     static void (*const test[])(void) = {
         each_kind_takes_its_time,
-        streams_take_their_time,
+        streams_find_the_rates,
         strays_change_nothing,
         a_mute_rail_costs_its_limit,
         a_stall_delays_one_probe,

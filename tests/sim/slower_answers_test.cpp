@@ -17,6 +17,7 @@ namespace
 
 constexpr double kBudget = 300e6;
 constexpr int kSeeds = 40;
+constexpr std::uint32_t kBytes = 4350; // more than a bucket holds
 
 struct Case {
     double there; // Mbit/s
@@ -55,13 +56,15 @@ bool holds(const Shape &shape, const fsbml_fit_t &fit, std::uint64_t seed)
         probe.bytes = bytes;
         const double time = rail.run(now, probe);
         now += time + rest;
-        return static_cast<std::uint64_t>(time);
+        return time;
     };
     run(2, 8192); // which empties them
-    const std::uint32_t bytes = fsbml_fit_probe_bytes(&fit, 3, 5000000);
+    const auto foretold = [&](std::uint32_t packets) {
+        return fsbml_fit_prtt(&fit, FSBML_PROBE_THERE, packets, 0, kBytes);
+    };
     for (int chance = 0; chance < 3; ++chance) {
-        const std::uint64_t one = run(1, bytes);
-        if (fsbml_fit_predicts(&fit, 3, bytes, one, run(3, bytes), 0.25)) {
+        const double one = run(1, kBytes);
+        if (near(run(3, kBytes) - one, foretold(3) - foretold(1), 0.25)) {
             return true;
         }
     }

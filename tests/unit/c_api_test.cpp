@@ -42,26 +42,7 @@ static_assert(std::is_trivial<fsbml_table_t>::value && std::is_standard_layout<f
 static_assert(std::is_trivial<fsbml_hello_t>::value && std::is_standard_layout<fsbml_hello_t>::value,
               "plain data");
 
-// A scheduler has 1 to 32 rails and a policy that exists.
-// Messages for a quick look at a rail: as many bytes as it carries in that time, within bounds.
-TEST(FitApi, ProbesOfAGivenTime)
-{
-    fsbml_fit_t fit{};
-    fit.valid = true;
-    fit.params = loggp(20e3, 2e3, 2e3, 3e3, 417.0, 0.0);
-    EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 4, 5000000), 2997U);
-    fit.params.G_ns_per_byte = 8000.0;
-    EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 4, 5000000), 1024U);
-    fit.params.G_ns_per_byte = 0.1;
-    EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 4, 5000000), 8192U);
-    EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 0, 5000000), 1024U);
-    EXPECT_EQ(fsbml_fit_probe_bytes(nullptr, 4, 5000000), 1024U);
-    // 10 Mbit/s with a bucket of 2900 bytes: one that just fits into it would tell nothing.
-    fit.params = loggp(0, 4e3, 4e3, 3e3, 836.0);
-    fit.params.burst_ns = 2900 * 836.0;
-    EXPECT_EQ(fsbml_fit_probe_bytes(&fit, 3, 5000000), 4350U);
-}
-
+// Twice the latency is another rail, some us more are not.
 TEST(FitApi, AnswersInTime)
 {
     fsbml_fit_t fit{};
@@ -81,39 +62,7 @@ TEST(FitApi, AnswersInTime)
     EXPECT_FALSE(fsbml_fit_answers(&fit, 1, 20000));
 }
 
-// A fit is held against probes that it was not made from: the exact ones agree, those a third off do not, nor
-// nonsense.
-TEST(FitApi, PredictsOtherProbes)
-{
-    fsbml_fit_t fit{};
-    fit.valid = true;
-    fit.params = loggp(0, 4000, 4000, 5000, 40);
-    const std::uint64_t one = 340000, step = 5000 + 40 * 8191; // ns, at 8192 bytes
-    EXPECT_TRUE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step, 0.01));
-    EXPECT_TRUE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step * 12 / 10, 0.25));
-    EXPECT_FALSE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step * 2 / 3, 0.25));
-    EXPECT_FALSE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step * 4 / 3, 0.24));
-    EXPECT_FALSE(fsbml_fit_predicts(&fit, 4, 8192, one, one, 0.25));
-    EXPECT_FALSE(fsbml_fit_predicts(&fit, 1, 8192, one, one + step, 0.25));
-    EXPECT_FALSE(fsbml_fit_predicts(nullptr, 4, 8192, one, one + 3 * step, 0.25));
-    fit.valid = false;
-    EXPECT_FALSE(fsbml_fit_predicts(&fit, 4, 8192, one, one + 3 * step, 0.25));
-}
-
-// A line of a wrong slope that crosses the right one at the size of the probes; and a fit without the bucket
-// that the rail has.
-TEST(FitApi, PredictsASingleMessage)
-{
-    fsbml_fit_t fit{};
-    fit.valid = true;
-    fit.params = loggp(0, 4e3, 4e3, 3603e3, 2.69);
-    const std::uint64_t step = 3603000 + 22034, one = 2 * (8000 + 418 * 8191); // of a rail with 418 ns/B
-    EXPECT_FALSE(fsbml_fit_predicts(&fit, 3, 8192, one, one + 2 * step, 0.25));
-    fit.params = loggp(0, 4e3, 4e3, 5e3, 418.0);
-    EXPECT_TRUE(fsbml_fit_predicts(&fit, 3, 8192, one, one + 2 * (5000 + 418 * 8191), 0.25));
-    EXPECT_TRUE(fsbml_fit_predicts(&fit, 3, 8192, one / 3, one / 3 + 2 * (5000 + 418 * 8191), 0.25));
-}
-
+// A scheduler has 1 to 32 rails and a policy that exists.
 TEST(SchedApi, Create)
 {
     for (const std::size_t n : {std::size_t{0}, std::size_t{33}, ~std::size_t{0}}) {

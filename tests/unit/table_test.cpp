@@ -60,7 +60,7 @@ TEST(TableText, UntilTightOrBudgetSpent)
     fsbml_table_t t = table_of(2);
     t.rail[1].fit.tight = true;
     const std::vector<std::string> lines = lines_of(text_of(t));
-    EXPECT_NE(lines[1].find("budget spent"), std::string::npos) << lines[1];
+    EXPECT_NE(lines[1].find("disturbed"), std::string::npos) << lines[1];
     EXPECT_EQ(lines[1].find("tight"), std::string::npos) << lines[1];
     EXPECT_NE(lines[2].find("tight"), std::string::npos) << lines[2];
 }

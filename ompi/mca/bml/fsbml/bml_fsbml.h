@@ -329,6 +329,17 @@ static inline mca_bml_fsbml_path_t *fsbml_path(mca_bml_fsbml_endpoint_t *ep, uin
 {
     return &ep->path[ep->slot[rail]];
 }
+/** The path over a real BTL; NULL if there is none. */
+static inline const mca_bml_fsbml_path_t *fsbml_path_over(const mca_bml_fsbml_endpoint_t *ep,
+                                                          const mca_btl_base_module_t *btl)
+{
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        if (ep->path[i].super.btl == btl) {
+            return &ep->path[i];
+        }
+    }
+    return NULL;
+}
 
 /** The path whose descriptors a rail's BTL makes. */
 static inline mca_bml_fsbml_path_t *fsbml_path_of_module(mca_bml_fsbml_endpoint_t *ep, uint32_t module)

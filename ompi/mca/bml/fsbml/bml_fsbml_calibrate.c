@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* The measurement at start: two processes run the PRTT benchmark (thesis 3.2.1, 3.4.2) over each rail that
- * they share, on the BTLs' active messages (bml_fsbml_prtt.c, _mirror.c). Which probes, and what they mean,
- * the core says. What an earlier job has measured is used if a few probes confirm it (bml_fsbml_cache.c). */
+/* The measurement at start: two processes sweep each rail that they share (bml_fsbml_sweep.c), on the BTLs'
+ * active messages. What an earlier job has measured is used if a brief sweep confirms it
+ * (bml_fsbml_cache.c). */
 
 #include <stdio.h>
 
@@ -68,13 +68,25 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
         return; /* late, or from somebody with whom this process does not measure */
     }
     atomic_store(&run.begun, true);
+    fsbml_stream_heard();
     switch (packet->type) {
     case FSBML_PACKET_PRTT:
     case FSBML_PACKET_REQUEST:
-        if (!run.leads) {
+        if (!run.leads
+            && (FSBML_PACKET_PRTT == packet->type || 0 == (packet->flags & FSBML_PACKET_STREAMED))) {
             fsbml_mirror_packet(partner, btl, packet);
+            break;
+        }
+        /* fall through */
+    case FSBML_PACKET_STREAM:
+    case FSBML_PACKET_STREAM_BACK:
+    case FSBML_PACKET_RATE: {
+        const mca_bml_fsbml_path_t *path = fsbml_path_over(partner, btl);
+        if (NULL != path && FSBML_PACKET_PRTT != packet->type) {
+            fsbml_stream_packet(path, packet, payload, len);
         }
         break;
+    }
     case FSBML_PACKET_PRTT_BACK:
     case FSBML_PACKET_FLOW:
         if (run.leads) {
@@ -89,135 +101,6 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
 }
 
 /* ---------------------------------------------------------------- the leader */
-
-static bool answers(uint32_t rail, uint64_t limit_ns)
-{
-    const fsbml_probe_t small = {.packets = 1, .bytes = FSBML_PACKET_HEADER};
-    return 0 != fsbml_prtt_run(fsbml_path(run.partner, rail), &small, limit_ns);
-}
-
-typedef enum silence_t { SILENCE_OVER, SILENCE_OF_RAIL, SILENCE_OF_PARTNER } silence_t;
-
-/* A rail that answered does not any more. A partner that is paused (a virtual machine, a debugger) answers on
- * none, and goes on: so the rails are asked in turn, until one answers. If that is another one, this one has
- * as long again as the silence has lasted, as TCP sends again what was lost meanwhile in intervals that
- * double. */
-static silence_t wait_out(const uint32_t *rail, size_t n, size_t silent, uint32_t failed)
-{
-    const uint64_t start = fsbml_now_ns(), turn = mca_bml_fsbml_params.probe_timeout_ns;
-    const uint64_t patience = fsbml_calibrate_limit_ns(0) / 2;
-    while (fsbml_now_ns() - start < patience) {
-        for (size_t i = 0; i < n; ++i) {
-            if (i != silent && 0 == (failed & fsbml_bit(rail[i])) && answers(rail[i], turn)) {
-                const uint64_t lasted = fsbml_prtt_limit() + (fsbml_now_ns() - start);
-                return answers(rail[silent], lasted) ? SILENCE_OVER : SILENCE_OF_RAIL;
-            }
-        }
-        if (answers(rail[silent], turn)) {
-            return SILENCE_OVER;
-        }
-    }
-    return SILENCE_OF_PARTNER;
-}
-
-/* A rail answered, and then not any more, while another does. */
-static void give_up(fsbml_table_t *table, const uint32_t *rail, size_t i, const fsbml_probe_t *probe,
-                    uint64_t timeout)
-{
-    const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
-    char *reason = table->rail[i].fit.reason, node[FSBML_NAME_MAX], why[FSBML_REASON_MAX],
-         detail[FSBML_NAME_DETAIL];
-    const int said =
-        snprintf(reason, FSBML_REASON_MAX, "a probe of %u x %u bytes was not answered within %.0f ms",
-                 probe->packets, probe->bytes, (double) timeout / 1e6);
-    fsbml_endpoint_remove_path(run.partner, rail[i]);
-    memcpy(why, reason, sizeof(why));
-    const uint32_t kind = fsbml_diagnose_now(run.partner, fsbml_path(run.partner, rail[i]), why);
-    if (0 != strcmp(why, reason)) { /* the cause is known */
-        snprintf(reason + said, (size_t) (FSBML_REASON_MAX - said), ": %s", why);
-    }
-    fsbml_hello_node(&run.partner->proc->super.proc_name, node);
-    fsbml_diagnose_note(rail[i], node, kind, why);
-    opal_show_help(FSBML_HELP, "rail not measured", true, r->name, fsbml_name_detail(r, detail),
-                   fsbml_node_name(), reason);
-}
-
-/* Measures the partner's live paths; rail[] says which. Returns those of them (bits) that have failed, now or
- * before. */
-static uint32_t measure(fsbml_table_t *table, const uint32_t *rail, size_t n, uint64_t seed, uint32_t failed)
-{
-    static const char *const kind[] = {"", " back", " taken", " both ways"};
-    const uint64_t timeout = fsbml_prtt_limit();
-    fsbml_calib_config_t config = mca_bml_fsbml_params.calib;
-    fsbml_calib_rail_t known[FSBML_MAX_RAILS];
-    fsbml_probe_t probe;
-
-    config.seed = seed;
-    config.timer_ns = fsbml_prtt_timer_ns();
-    if (config.small_size < FSBML_PACKET_HEADER) {
-        config.small_size = FSBML_PACKET_HEADER; /* no smaller message exists */
-    }
-    for (size_t i = 0; i < n; ++i) {
-        const mca_btl_base_module_t *btl = mca_bml_fsbml.rail[rail[i]].btl;
-        const uint32_t most = fsbml_prtt_bytes(btl);
-        const size_t eager = btl->btl_eager_limit;
-        known[i] = (fsbml_calib_rail_t){.max_bytes = most, .limit = {eager < most ? (uint32_t) eager : 0}};
-    }
-    fsbml_calib_t *calib = fsbml_calib_create(&config, n, known);
-    if (NULL == calib) {
-        snprintf(table->reason, sizeof(table->reason), "out of memory");
-        return failed;
-    }
-    for (size_t i = 0; i < n; ++i) {
-        if (failed & fsbml_bit(rail[i])) {
-            (void) fsbml_calib_fail(calib, i, table->rail[i].fit.reason);
-        }
-    }
-    uint64_t start = fsbml_now_ns();
-    while (1 == fsbml_calib_next(calib, fsbml_now_ns() - start, &probe)) {
-        uint32_t r = rail[probe.rail];
-        uint64_t prtt = fsbml_prtt_run(fsbml_path(run.partner, r), &probe, timeout);
-        FSBML_VERBOSE(FSBML_V_PROBE, "PRTT(%u,%.1f us,%u B)%s on %s: %.1f us%s", probe.packets,
-                      (double) probe.delay_ns / 1e3, probe.bytes, kind[probe.kind],
-                      mca_bml_fsbml.rail[r].name, (double) prtt / 1e3, probe.warm_up ? " (warm-up)" : "");
-        if (0 != prtt) {
-            (void) fsbml_calib_report(calib, &probe, prtt);
-            continue;
-        }
-        switch (wait_out(rail, n, probe.rail, failed)) {
-        case SILENCE_OVER: /* as if the probe had not been */
-            FSBML_VERBOSE(FSBML_V_RAILS, "rank %u was silent for a while; the measurement goes on",
-                          table->pair[1]);
-            break;
-        case SILENCE_OF_RAIL:
-            give_up(table, rail, probe.rail, &probe, timeout);
-            (void) fsbml_calib_fail(calib, probe.rail, table->rail[probe.rail].fit.reason);
-            failed |= fsbml_bit(r);
-            break;
-        case SILENCE_OF_PARTNER: /* its paths stay: there is no better one */
-            for (size_t i = 0; i < n; ++i) {
-                if (0 == (failed & fsbml_bit(rail[i]))) {
-                    char *reason = table->rail[i].fit.reason;
-                    snprintf(reason, FSBML_REASON_MAX, "rank %u fell silent in the midst of the measurement",
-                             table->pair[1]);
-                    (void) fsbml_calib_fail(calib, i, reason);
-                    failed |= fsbml_bit(rail[i]);
-                }
-            }
-            break;
-        }
-    }
-    table->duration_ns += fsbml_now_ns() - start;
-    for (size_t i = 0; i < n; ++i) {
-        (void) fsbml_calib_fit(calib, i, &table->rail[i].fit);
-        if (FSBML_V_RAILS <= mca_bml_fsbml_params.verbose) {
-            (void) fsbml_calib_interval(calib, i, &table->rail[i].fit);
-        }
-    }
-    fsbml_measurement_keep(calib, table, n);
-    fsbml_calib_destroy(calib);
-    return failed;
-}
 
 static void show_bounds(const fsbml_table_t *table)
 {
@@ -234,53 +117,66 @@ static void show_bounds(const fsbml_table_t *table)
     }
 }
 
+/* Rails that are still there, but could not be measured: no rail is without parameters. */
+static void assume(fsbml_table_t *table, const uint32_t *rail, size_t n)
+{
+    const uint32_t live = atomic_load(&run.partner->live);
+    for (size_t i = 0; i < n; ++i) {
+        fsbml_fit_t *fit = &table->rail[i].fit;
+        if (!fit->valid && (live & fsbml_bit(rail[i]))) {
+            const size_t used = strlen(fit->reason);
+            fit->params = fsbml_prior(rail[i]);
+            fit->valid = true;
+            fit->tight = false;
+            snprintf(fit->reason + used, sizeof(fit->reason) - used,
+                     "%snot measured: what BTL and device say", used > 0 ? "; " : "");
+        }
+    }
+}
+
 /* Fills in the table for these rails: from a file, if it may be, or by measurement. */
 static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n)
 {
     char node[FSBML_NAME_MAX];
     fsbml_hello_node(&run.partner->proc->super.proc_name, node);
     const fsbml_recall_t recall = fsbml_cache_recall(node, rail, n, table);
-    uint32_t failed = 0;
-    bool good = FSBML_RECALL_PINNED == recall
-                || (FSBML_RECALL_GUESS == recall && fsbml_confirm_recalled(run.partner, table, rail, n));
-    const bool measures = !good;
+    const bool measures =
+        FSBML_RECALL_NOTHING == recall
+        || (FSBML_RECALL_GUESS == recall
+            && (fsbml_measurement_wanted() || !fsbml_sweep_recalled(run.partner, table, rail, n)));
     double before[FSBML_MAX_RAILS] = {0};
+    uint32_t failed = 0;
 
     for (size_t i = 0; FSBML_RECALL_GUESS == recall && i < n; ++i) {
         before[i] = table->rail[i].fit.valid ? table->rail[i].fit.params.G_ns_per_byte : 0;
     }
-    for (uint64_t attempt = 1; attempt <= 3 && !good && FSBML_RECALL_REFUSED != recall; ++attempt) {
-        failed = measure(table, rail, n, mca_bml_fsbml_params.calib.seed + attempt - 1, failed);
-        good = fsbml_confirm_measured(run.partner, table, rail, n, failed);
-    }
-    if (good && measures && mca_bml_fsbml_params.together) {
-        const uint64_t start = fsbml_now_ns();
-        fsbml_together(run.partner, table, rail, n, failed);
-        table->duration_ns += fsbml_now_ns() - start;
-    }
-    if (good && measures) {
-        fsbml_diagnose_speeds(run.partner, table, rail, n, before);
-    }
-    /* Parameters that do not hold are worse than none: without any, each peer has one rail. */
-    for (size_t i = 0; !good && i < n; ++i) {
-        table->rail[i].fit.valid = false;
-        if (0 == (failed & fsbml_bit(rail[i]))) {
-            snprintf(table->rail[i].fit.reason, sizeof(table->rail[i].fit.reason),
-                     FSBML_RECALL_REFUSED == recall
-                         ? "bml_fsbml_table cannot be used"
-                         : "the measurement was disturbed three times; were the processors busy?");
+    if (measures) {
+        failed = fsbml_sweep(run.partner, table, rail, n);
+        if (fsbml_measurement_wanted()) {
+            failed = fsbml_benchmark(run.partner, table, rail, n, failed);
         }
+        assume(table, rail, n);
+        if (mca_bml_fsbml_params.together) {
+            const uint64_t start = fsbml_now_ns();
+            fsbml_together(run.partner, table, rail, n, failed);
+            table->duration_ns += fsbml_now_ns() - start;
+        }
+        fsbml_diagnose_speeds(run.partner, table, rail, n, before);
     }
     bool all = true;
     for (size_t i = 0; i < n; ++i) {
         fsbml_table_rail_t *t = &table->rail[i];
+        if (FSBML_RECALL_REFUSED == recall) {
+            t->fit.valid = false;
+            snprintf(t->fit.reason, sizeof(t->fit.reason), "bml_fsbml_table cannot be used");
+        }
         all = all && t->fit.valid;
         memcpy(t->key, mca_bml_fsbml.rail[rail[i]].key, sizeof(t->key));
         memcpy(t->name, mca_bml_fsbml.rail[rail[i]].name, sizeof(t->name));
         memcpy(t->pair, table->pair, sizeof(t->pair));
     }
     table->n_rails = (uint32_t) n;
-    if (good && measures && all) { /* a rail that failed may be good next time */
+    if (measures && all && 0 == failed) { /* a rail that failed may be good next time */
         fsbml_cache_keep(node, rail, n, table);
     }
 }
@@ -378,6 +274,7 @@ static void follow(uint32_t round)
     const uint64_t limit = fsbml_now_ns() + fsbml_calibrate_limit_ns(round);
     while (!atomic_load(&run.over) && fsbml_now_ns() < limit) {
         fsbml_mirror_serve(&run.over);
+        fsbml_stream_serve(&run.over);
         wait_a_turn(round);
     }
 }

@@ -16,13 +16,6 @@ enum { FSBML_PRTT_MOST = 1024 };
 void fsbml_prtt_reset(void);
 /** Runs a probe; returns its time in ns, or 0 if it was not answered within the limit. */
 uint64_t fsbml_prtt_run(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *probe, uint64_t limit_ns);
-/** Least time of some runs of PRTT(packets,0,bytes), in ns; 0 if one was not answered. */
-uint64_t fsbml_prtt_least(int runs, const mca_bml_fsbml_path_t *path, uint32_t packets, uint32_t bytes,
-                          uint64_t limit_ns);
-/** Sends on all of these paths at once; time_ns[i] is that until stream i had got through, sending_ns what
- * the processor was busy with sending. False: one did not within the limit. */
-bool fsbml_prtt_streams(size_t n, const mca_bml_fsbml_path_t *const path[], const fsbml_stream_t stream[],
-                        uint64_t limit_ns, uint64_t time_ns[], uint64_t *sending_ns);
 /** Lets a rail be idle. */
 void fsbml_prtt_rest(uint64_t ns);
 /** What a message of a probe, or an answer, means for the probe that goes on. */
@@ -44,18 +37,54 @@ void fsbml_mirror_packet(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *bt
 /** Sends what has been asked for, until that is through, takes too long, or the measurement is over. */
 void fsbml_mirror_serve(const _Atomic bool *over);
 
-/* bml_fsbml_confirm.c: parameters against probes that they were not made from */
+/* bml_fsbml_stream.c: streams of messages, as sender and as receiver */
+void fsbml_stream_reset(void);
+/** A packet of the measurement has come in. */
+void fsbml_stream_heard(void);
+/** Leaves the processor to others for a moment, if none has come for a while. */
+void fsbml_stream_yield(void);
+/** What a stream on a path may take. */
+fsbml_streaming_limits_t fsbml_stream_limits(const mca_bml_fsbml_path_t *path, uint64_t wanted_ns,
+                                             uint64_t longest_ns);
+/** Streams on each of these paths at once, their rates, and the share of the time that the processor was busy
+ * with sending. False if one was silent for limit_ns. */
+bool fsbml_stream_run(size_t n, const mca_bml_fsbml_path_t *const path[],
+                      const fsbml_streaming_limits_t limits[], uint64_t limit_ns, fsbml_rate_t rate[],
+                      double *sending);
+/** The rate of a stream the other way, which the mirror sends. False if it was silent for limit_ns. */
+bool fsbml_stream_ask(const mca_bml_fsbml_path_t *path, const fsbml_streaming_limits_t *limits,
+                      uint64_t limit_ns, fsbml_rate_t *rate);
+/** The mirror sends what it was asked for. */
+void fsbml_stream_serve(const _Atomic bool *over);
+/** A stream's packet has come in; payload is what follows the header. */
+void fsbml_stream_packet(const mca_bml_fsbml_path_t *path, const fsbml_packet_t *packet, const void *payload,
+                         size_t len);
+
+/* bml_fsbml_sweep.c: rails' parameters, roughly and soon */
+/** Fills in the fits of the table's rails; rail[] says which these are. Returns those (bits) that failed. */
+uint32_t fsbml_sweep(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n);
 /** Whether the rails are as an earlier job has measured them. */
-bool fsbml_confirm_recalled(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail,
-                            size_t n);
-/** Whether a measurement holds, that of rails which failed apart. Busy processors can spoil one without a
- * trace. */
-bool fsbml_confirm_measured(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail,
-                            size_t n, uint32_t failed);
+bool fsbml_sweep_recalled(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *table, const uint32_t *rail,
+                          size_t n);
+
+/* bml_fsbml_benchmark.c: the same, precisely */
+/** Puts the PRTT benchmark's parameters in the place of a sweep's. `failed` are rails (bits) not to be
+ * measured; returns them with those that failed now. */
+uint32_t fsbml_benchmark(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n,
+                         uint32_t failed);
+
+/* bml_fsbml_prior.c: rails that nobody has measured */
+fsbml_loggp_t fsbml_prior(uint32_t rail);
+
+/* bml_fsbml_silence.c: a rail that is measured answers no more */
+/** Waits until rail number `silent` answers again, or gives it up, with a sentence about what was not
+ * answered. Returns the rails (bits) that have failed, now or before. */
+uint32_t fsbml_silence(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n,
+                       size_t silent, uint32_t failed, const char *what);
 
 /* bml_fsbml_together.c: what rails do to each other */
-/** Sends on all rails at once, and puts into their fits what that shows; `failed` are rails (bits) not to be
- * used. */
+/** Streams on all rails at once, and puts into their fits what that shows; `failed` are rails (bits) not to
+ * be used. */
 void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n,
                     uint32_t failed);
 
@@ -102,6 +131,7 @@ void fsbml_table_fini(void);
 /* bml_fsbml_measurement.c: the measurement's report, on the leader; nothing where nobody wants it */
 /** Before a pair measures: whether this process is to report it. */
 void fsbml_measurement_begin(bool leads);
+bool fsbml_measurement_wanted(void);
 /** Keeps the samples of n rails, and fills in how sure their fits in the table are; before the calibration's
  * end. */
 void fsbml_measurement_keep(const fsbml_calib_t *calib, fsbml_table_t *table, size_t n);

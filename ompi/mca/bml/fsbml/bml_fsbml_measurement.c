@@ -23,7 +23,7 @@ static struct {
     bool leads;
 } kept;
 
-static bool wanted(void)
+bool fsbml_measurement_wanted(void)
 {
     return kept.leads && NULL != mca_bml_fsbml_params.measurement
            && '\0' != mca_bml_fsbml_params.measurement[0];
@@ -46,7 +46,7 @@ void fsbml_measurement_keep(const fsbml_calib_t *calib, fsbml_table_t *table, si
 {
     size_t samples;
     const fsbml_sample_t *sample = fsbml_calib_samples(calib, &samples);
-    if (!wanted()) {
+    if (!fsbml_measurement_wanted()) {
         return;
     }
     for (size_t i = 0; i < n; ++i) {
@@ -99,7 +99,7 @@ void fsbml_measurement_holdout(mca_bml_fsbml_endpoint_t *partner, const fsbml_ta
     const uint64_t limit = mca_bml_fsbml_params.probe_timeout_ns + LONGEST_NS,
                    end = fsbml_now_ns() + TOGETHER_NS;
     const uint32_t most = mca_bml_fsbml_params.holdout;
-    if (!wanted() || 0 == most || 0 == kept.n_samples
+    if (!fsbml_measurement_wanted() || 0 == most || 0 == kept.n_samples
         || NULL == (kept.holdout = calloc(most, sizeof(*kept.holdout)))) {
         return;
     }
@@ -125,7 +125,7 @@ void fsbml_measurement_write(const fsbml_table_t *table)
 {
     const ompi_process_name_t partner = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = table->pair[1]};
     char reason[FSBML_REASON_MAX] = "", node[FSBML_NAME_MAX], version[32];
-    if (!wanted()) {
+    if (!fsbml_measurement_wanted()) {
         return;
     }
     fsbml_hello_node(&partner, node);

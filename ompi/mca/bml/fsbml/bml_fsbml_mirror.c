@@ -41,17 +41,6 @@ void fsbml_mirror_reset(void)
     opal_mutex_unlock(&lock);
 }
 
-static const mca_bml_fsbml_path_t *path_over(const mca_bml_fsbml_endpoint_t *ep,
-                                             const mca_btl_base_module_t *btl)
-{
-    for (uint32_t i = 0; i < ep->n_paths; ++i) {
-        if (ep->path[i].super.btl == btl) {
-            return &ep->path[i];
-        }
-    }
-    return NULL;
-}
-
 static bool reasonable(const mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
 {
     return 0 != packet->seq && fsbml_prtt_fits(btl, packet->count, packet->bytes)
@@ -74,7 +63,7 @@ static exchange_t *exchange_of(uint32_t seq)
 void fsbml_mirror_packet(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *btl,
                          const fsbml_packet_t *packet)
 {
-    const mca_bml_fsbml_path_t *path = path_over(ep, btl);
+    const mca_bml_fsbml_path_t *path = fsbml_path_over(ep, btl);
     debt_t debt = {.path = path, .packet = *packet};
     debt.packet.from = *OMPI_PROC_MY_NAME;
     debt.packet.flags = 0;

@@ -115,6 +115,9 @@ static void received(mca_btl_base_module_t *btl, const mca_btl_base_segment_t *s
     case FSBML_PACKET_READY:
     case FSBML_PACKET_REQUEST:
     case FSBML_PACKET_FLOW:
+    case FSBML_PACKET_STREAM:
+    case FSBML_PACKET_STREAM_BACK:
+    case FSBML_PACKET_RATE:
         fsbml_calibrate_packet(btl, &packet, (const char *) segment[0].seg_addr.pval + sizeof(word),
                                segment[0].seg_len - sizeof(word));
         break;

@@ -28,7 +28,7 @@ typedef struct fsbml_packet_t {
 enum { FSBML_PACKET_HEADER = 32 };
 /** First word on the wire: "FSB" and a version. A change of it goes with one of the hello's version
  * (core/table.cpp), or processes of two FSBML versions would wait for each other's answers. */
-#define FSBML_PACKET_MAGIC UINT32_C(0x02425346)
+#define FSBML_PACKET_MAGIC UINT32_C(0x03425346)
 enum {
     FSBML_PACKET_ASK = 1, /**< echo, please answer on this rail */
     FSBML_PACKET_ANSWER = 2,
@@ -40,9 +40,15 @@ enum {
     FSBML_PACKET_FLOW = 8,    /**< one of those */
     FSBML_PACKET_LOOK = 9,    /**< what do you see of another path, that does not work? payload: what I see */
     FSBML_PACKET_SEEN = 10,   /**< the answer */
+    FSBML_PACKET_STREAM = 11, /**< one message of a stream, the first has the count 0 */
+    FSBML_PACKET_STREAM_BACK = 12, /**< bytes: that have come by then; delay_ns: the receiver's clock */
+    FSBML_PACKET_RATE = 13,        /**< what a stream that was asked for came to; payload: a table */
 };
 enum {
-    FSBML_PACKET_BRIEF = 1, /**< flag of PRTT: the answer is to be as small as can be */
+    FSBML_PACKET_AWAY = 1,      /**< flag of STREAM_BACK: the receiver had not looked for a while */
+    FSBML_PACKET_STREAMED = 32, /**< flag of REQUEST: a stream, not a row; count: of us that it may take,
+                                  delay_ns: that it is wanted to take */
+    FSBML_PACKET_BRIEF = 1,     /**< flag of PRTT: the answer is to be as small as can be */
     FSBML_PACKET_TIMED =
         2, /**< flag of ASK, and of its ANSWER: for how far the peer is, not whether it is there */
     FSBML_PACKET_ASTRAY = 4, /**< flag of ANSWER: the question was for somebody else */

@@ -74,9 +74,9 @@ static number_t number[N_NUMBERS] = {
         1, 1000, 9, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_BUDGET] = NUMBER(
         "budget",
-        "Most milliseconds of one run of the PRTT benchmark, for all rails of a pair of nodes; plans are made for "
-        "two fifths. What tests it, and runs that repeat it if it does not hold, come on top (10-60000, default "
-        "300)",
+        "Milliseconds of the measurement at start, for all rails of a pair of nodes: after half of it, nothing that "
+        "was disturbed is repeated. Where the PRTT benchmark's report is wanted (bml_fsbml_measurement), the most "
+        "that one run of it takes; plans are made for two fifths (10-60000, default 300)",
         10, 60000, 300, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_PROBE_TIMEOUT] =
         NUMBER("probe_timeout",

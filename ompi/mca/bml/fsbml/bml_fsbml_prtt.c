@@ -29,6 +29,7 @@ void fsbml_prtt_reset(void)
 {
     memset(exchange, 0, sizeof(exchange));
     fsbml_mirror_reset();
+    fsbml_stream_reset();
 }
 
 bool fsbml_prtt_fits(const mca_btl_base_module_t *btl, uint32_t packets, uint32_t bytes)
@@ -103,6 +104,7 @@ static bool wait_for(exchange_t *x, uint64_t until)
         if (fsbml_now_ns() > until) {
             return false;
         }
+        fsbml_stream_yield();
         opal_progress();
     }
     return true;
@@ -149,75 +151,6 @@ uint64_t fsbml_prtt_run(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *p
     }
     const uint64_t through = atomic_load(&x->through_ns);
     return through > start ? through - start : 1; /* 0 is the answer of nobody */
-}
-
-bool fsbml_prtt_streams(size_t n, const mca_bml_fsbml_path_t *const path[], const fsbml_stream_t stream[],
-                        uint64_t limit_ns, uint64_t time_ns[], uint64_t *sending_ns)
-{
-    exchange_t *x[FSBML_MAX_RAILS];
-    fsbml_packet_t packet[FSBML_MAX_RAILS];
-    uint32_t left[FSBML_MAX_RAILS];
-    size_t sending = 0;
-    bool good = true;
-    for (size_t i = 0; i < n; ++i) {
-        if (!fsbml_prtt_fits(path[i]->super.btl, stream[i].packets, stream[i].bytes)) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < n; ++i) {
-        packet[i] = (fsbml_packet_t){.type = FSBML_PACKET_PRTT,
-                                     .flags = FSBML_PACKET_BRIEF,
-                                     .from = *OMPI_PROC_MY_NAME,
-                                     .count = stream[i].packets,
-                                     .bytes = stream[i].bytes};
-        x[i] = begin(path[i]->rail, 1, 0, &packet[i].seq);
-        left[i] = stream[i].packets;
-        ++sending;
-    }
-    const uint64_t start = fsbml_now_ns(), until = start + limit_ns;
-    *sending_ns = 0;
-    while (sending > 0 && good) { /* in turn: all rails get to work at once */
-        const uint64_t before = fsbml_now_ns();
-        bool full = false;
-        for (size_t i = 0; i < n && good; ++i) {
-            if (0 == left[i]) {
-                continue;
-            }
-            const int rc = fsbml_packet_send(&path[i]->super, &packet[i], NULL, 0, stream[i].bytes);
-            full = full || OMPI_ERR_OUT_OF_RESOURCE == rc;
-            good = OMPI_SUCCESS == rc || OMPI_ERR_OUT_OF_RESOURCE == rc;
-            if (OMPI_SUCCESS == rc && 0 == --left[i]) {
-                --sending;
-            }
-        }
-        const uint64_t now = fsbml_now_ns();
-        *sending_ns += now - before;
-        good = good && now <= until;
-        if (full) {
-            opal_progress();
-        }
-    }
-    for (size_t i = 0; i < n; ++i) {
-        good = good && wait_for(x[i], until);
-        time_ns[i] = good ? atomic_load(&x[i]->through_ns) - start : 0;
-        atomic_store(&x[i]->seq, 0);
-    }
-    return good;
-}
-
-uint64_t fsbml_prtt_least(int runs, const mca_bml_fsbml_path_t *path, uint32_t packets, uint32_t bytes,
-                          uint64_t limit_ns)
-{
-    const fsbml_probe_t probe = {.packets = packets, .bytes = bytes};
-    uint64_t best = UINT64_MAX;
-    for (int i = 0; i < runs; ++i) {
-        const uint64_t prtt = fsbml_prtt_run(path, &probe, limit_ns);
-        if (0 == prtt) {
-            return 0; /* the others would take as long to fail */
-        }
-        best = prtt < best ? prtt : best;
-    }
-    return best;
 }
 
 void fsbml_prtt_rest(uint64_t ns)

@@ -209,9 +209,12 @@ void fsbml_table_apply(const fsbml_table_t *table)
     *copy = *table;
     char *local = fsbml_kvs_local_ranks();
     for (uint32_t i = 0; i < m->n_rails; ++i) {
+        bool known = false;
         for (uint32_t t = 0; t < copy->n_rails; ++t) {
-            if (0 == strcmp(m->rail[i].key, copy->rail[t].key) && copy->rail[t].fit.valid) {
-                const fsbml_table_rail_t *r = &copy->rail[t];
+            const fsbml_table_rail_t *r = &copy->rail[t];
+            const bool same = 0 == strcmp(m->rail[i].key, r->key);
+            known = known || same;
+            if (same && r->fit.valid) {
                 m->rail[i].reversed = is_reversed(local, r->pair);
                 const fsbml_loggp_t p = fsbml_table_params(r, i);
                 if (p.G_ns_per_byte != r->fit.params.G_ns_per_byte) {
@@ -229,6 +232,10 @@ void fsbml_table_apply(const fsbml_table_t *table)
                     &m->rail[i].ask_ns,
                     (uint64_t) (fsbml_fit_prtt(&r->fit, FSBML_PROBE_THERE, 2, 0, FSBML_PACKET_HEADER) - one));
             }
+        }
+        if (!known) { /* nor was it left out */
+            m->rail[i].model = fsbml_prior(i);
+            (void) fsbml_sched_set_model(m->sched, i, &m->rail[i].model);
         }
     }
     free(local);

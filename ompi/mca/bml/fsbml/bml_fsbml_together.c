@@ -9,31 +9,34 @@
 #include "bml_fsbml.h"
 #include "opal/util/show_help.h"
 
+enum { STREAM_NS = 4000000, LONGEST_NS = 24000000 };
+
 static bool run(fsbml_together_t *together, mca_bml_fsbml_endpoint_t *ep, const uint32_t *rail, size_t n)
 {
-    fsbml_stream_t all[FSBML_MAX_RAILS], stream[FSBML_MAX_RAILS];
     const mca_bml_fsbml_path_t *path[FSBML_MAX_RAILS];
-    uint64_t took[FSBML_MAX_RAILS], time_ns[FSBML_MAX_RAILS] = {0}, rest_ns, sending_ns;
-    const uint32_t rails = fsbml_together_next(together, all, &rest_ns);
+    fsbml_streaming_limits_t limits[FSBML_MAX_RAILS];
+    fsbml_rate_t took[FSBML_MAX_RAILS], rate[FSBML_MAX_RAILS] = {{0}};
+    const uint32_t rails = fsbml_together_next(together);
     size_t of[FSBML_MAX_RAILS], k = 0;
+    double sending = 0;
     for (size_t i = 0; i < n; ++i) {
         if (rails & fsbml_bit((uint32_t) i)) {
             path[k] = fsbml_path(ep, rail[i]);
-            stream[k] = all[i];
+            limits[k] = fsbml_stream_limits(path[k], STREAM_NS, LONGEST_NS);
             of[k++] = i;
         }
     }
     if (0 == k) {
         return false;
     }
-    fsbml_prtt_rest(rest_ns);
-    const bool good = fsbml_prtt_streams(k, path, stream, fsbml_prtt_limit(), took, &sending_ns);
+    const bool good = fsbml_stream_run(k, path, limits, fsbml_prtt_limit(), took, &sending);
     for (size_t i = 0; i < k && good; ++i) {
-        time_ns[of[i]] = took[i];
-        FSBML_VERBOSE(FSBML_V_PROBE, "%u x %u B on %s beside %zu others: %.1f us", stream[i].packets,
-                      stream[i].bytes, mca_bml_fsbml.rail[rail[of[i]]].name, k - 1, (double) took[i] / 1e3);
+        rate[of[i]] = took[i];
+        FSBML_VERBOSE(FSBML_V_PROBE,
+                      "a stream on %s beside %zu others: %.4g ns/B, sending %.0f %% of the time",
+                      mca_bml_fsbml.rail[rail[of[i]]].name, k - 1, took[i].G_ns_per_byte, sending * 100);
     }
-    (void) fsbml_together_report(together, time_ns, good ? sending_ns : 0);
+    (void) fsbml_together_report(together, rate, sending);
     return true;
 }
 
@@ -41,13 +44,12 @@ void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const ui
                     uint32_t failed)
 {
     fsbml_fit_t fit[FSBML_MAX_RAILS];
-    uint32_t most[FSBML_MAX_RAILS], rails = 0;
+    uint32_t rails = 0;
     for (size_t i = 0; i < n; ++i) {
         fit[i] = table->rail[i].fit;
-        most[i] = fsbml_prtt_bytes(mca_bml_fsbml.rail[rail[i]].btl);
         rails |= failed & fsbml_bit(rail[i]) ? 0 : fsbml_bit((uint32_t) i);
     }
-    fsbml_together_t *together = fsbml_together_create(n, fit, rails, FSBML_PACKET_HEADER, most);
+    fsbml_together_t *together = fsbml_together_create(n, fit, rails);
     if (NULL == together) {
         return; /* the rails then count as independent */
     }

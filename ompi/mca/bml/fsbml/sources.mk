@@ -52,6 +52,8 @@ fsbml_core_sources = \
 	core/schedule_api.cpp \
 	core/segments.hpp core/segments.cpp \
 	core/stats.hpp core/stats.cpp \
+	core/stream.hpp core/stream.cpp \
+	core/sweep_api.cpp \
 	core/table.hpp core/table.cpp \
 	core/table_api.cpp \
 	core/table_file.hpp core/table_file.cpp \
@@ -95,6 +97,7 @@ fsbml_shim_sources = \
 	bml_fsbml_version.h \
 	bml_fsbml.c \
 	bml_fsbml_ask.c \
+	bml_fsbml_benchmark.c \
 	bml_fsbml_bound.c \
 	bml_fsbml_away.c \
 	bml_fsbml_btl.c \
@@ -103,7 +106,6 @@ fsbml_shim_sources = \
 	bml_fsbml_classes.c \
 	bml_fsbml_closing.c \
 	bml_fsbml_component.c \
-	bml_fsbml_confirm.c \
 	bml_fsbml_diagnose.c \
 	bml_fsbml_display.c \
 	bml_fsbml_echo.c \
@@ -132,6 +134,7 @@ fsbml_shim_sources = \
 	bml_fsbml_params.c \
 	bml_fsbml_path.c \
 	bml_fsbml_place.c \
+	bml_fsbml_prior.c \
 	bml_fsbml_procs.c \
 	bml_fsbml_proof.c \
 	bml_fsbml_prtt.c \
@@ -142,6 +145,9 @@ fsbml_shim_sources = \
 	bml_fsbml_record.c \
 	bml_fsbml_recv.c \
 	bml_fsbml_refused.c \
+	bml_fsbml_silence.c \
+	bml_fsbml_stream.c \
+	bml_fsbml_sweep.c \
 	bml_fsbml_measurement.c \
 	bml_fsbml_table.c \
 	bml_fsbml_together.c

@@ -22,23 +22,11 @@ struct fsbml_calib_t final {
     std::vector<fsbml_sample_t> samples; // in the order of time
 };
 
-struct fsbml_together_t final {
-    fsbml_together_t(std::size_t n_rails, const fsbml_fit_t *fits, std::uint32_t rails,
-                     std::uint32_t min_bytes, const std::uint32_t *max_bytes)
-        : n(n_rails), impl(fits, rails, min_bytes, max_bytes)
-    {
-    }
-    std::size_t n;
-    fsbml::Together impl;
-};
-
 namespace
 {
 // A latency differs from job to job on one machine by that factor and ns.
 constexpr double kAnswers = 1.5;
 constexpr double kAnswersNs = 20e3;
-// A message of a bucket's size takes hardly any time, if the bucket is full: nothing to hold a fit against.
-constexpr double kBuckets = 1.5;
 } // namespace
 
 extern "C" {
@@ -122,39 +110,11 @@ const fsbml_sample_t *fsbml_calib_samples(const fsbml_calib_t *c, size_t *n) noe
 
 // ------------------------------------------------------- what a fit says
 
-bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes, uint64_t prtt_1_ns,
-                        uint64_t prtt_n_ns, double tolerance) noexcept
-{
-    if (fit == nullptr || !fit->valid || packets < 2 || bytes < 1 || prtt_n_ns <= prtt_1_ns) {
-        return false;
-    }
-    // What a fit without a bucket says of a single message that a bucket lets pass is too much, and no fault.
-    const double single = fsbml::predict_prtt(*fit, FSBML_PROBE_THERE, 1.0, 0.0, bytes);
-    if (static_cast<double>(prtt_1_ns) > kAnswers * single + kAnswersNs) {
-        return false;
-    }
-    const double measured = static_cast<double>(prtt_n_ns - prtt_1_ns);
-    const double predicted = fsbml::predict_prtt(*fit, FSBML_PROBE_THERE, packets, 0.0, bytes) - single;
-    return predicted >= measured * (1 - tolerance) && predicted <= measured * (1 + tolerance);
-}
-
 uint64_t fsbml_fit_refill_ns(const fsbml_fit_t *fit) noexcept
 {
     return nullptr == fit || !fit->valid ? 0
                                          : static_cast<std::uint64_t>(std::max(
                                              fit->params.burst_ns, fsbml::other_direction(*fit).burst_ns));
-}
-
-uint32_t fsbml_fit_probe_bytes(const fsbml_fit_t *fit, uint32_t packets, uint64_t together_ns) noexcept
-{
-    constexpr double least = 1024.0;
-    constexpr double most = 8192.0;
-    if (nullptr == fit || !fit->valid || 0 == packets) {
-        return static_cast<std::uint32_t>(least);
-    }
-    const double wanted =
-        std::max(static_cast<double>(together_ns) / packets, kBuckets * fit->params.burst_ns);
-    return static_cast<std::uint32_t>(std::clamp(wanted / fit->params.G_ns_per_byte, least, most));
 }
 
 bool fsbml_fit_answers(const fsbml_fit_t *fit, uint32_t bytes, uint64_t prtt_ns) noexcept
@@ -197,65 +157,6 @@ int fsbml_holdout_probe(const fsbml_fit_t *fit, const fsbml_sample_t *sample, si
                    ? 0
                    : -ENOENT;
     });
-}
-
-// -------------------------------------------------------- rails together
-
-fsbml_together_t *fsbml_together_create(size_t n_rails, const fsbml_fit_t *fits, uint32_t rails,
-                                        uint32_t min_bytes, const uint32_t *max_bytes) noexcept
-{
-    if (nullptr == fits || nullptr == max_bytes || n_rails < 1 || n_rails > FSBML_MAX_RAILS || min_bytes < 1
-        || (n_rails < FSBML_MAX_RAILS && 0 != rails >> n_rails)) {
-        errno = EINVAL;
-        return nullptr;
-    }
-    return fsbml::guard_new<fsbml_together_t>(
-        [&] { return new fsbml_together_t(n_rails, fits, rails, min_bytes, max_bytes); });
-}
-
-void fsbml_together_destroy(fsbml_together_t *t) noexcept
-{
-    delete t;
-}
-
-uint32_t fsbml_together_next(const fsbml_together_t *t, fsbml_stream_t *stream, uint64_t *rest_ns) noexcept
-{
-    if (nullptr == t || nullptr == stream || nullptr == rest_ns) {
-        return 0;
-    }
-    for (std::size_t i = 0; i < t->n; ++i) {
-        stream[i] = t->impl.stream(i);
-    }
-    *rest_ns = static_cast<std::uint64_t>(t->impl.rest_ns());
-    return t->impl.next();
-}
-
-int fsbml_together_report(fsbml_together_t *t, const uint64_t *time_ns, uint64_t sending_ns) noexcept
-{
-    if (nullptr == t || nullptr == time_ns || 0 == t->impl.next()) {
-        return -EINVAL;
-    }
-    return fsbml::guard([&] {
-        double times[FSBML_MAX_RAILS] = {};
-        for (std::size_t i = 0; i < t->n; ++i) {
-            times[i] = static_cast<double>(time_ns[i]);
-            if (0 != (t->impl.next() >> i & 1U) && 0 == time_ns[i]) {
-                t->impl.give_up();
-                return 0;
-            }
-        }
-        t->impl.report(times, static_cast<double>(sending_ns));
-        return 0;
-    });
-}
-
-uint32_t fsbml_together_conclude(const fsbml_together_t *t, fsbml_fit_t *fits) noexcept
-{
-    if (nullptr == t || nullptr == fits) {
-        return 0;
-    }
-    t->impl.conclude(fits);
-    return t->impl.left_out();
 }
 
 } // extern "C"

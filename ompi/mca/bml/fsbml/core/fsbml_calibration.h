@@ -108,23 +108,8 @@ int fsbml_calib_fit(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *out) FSBML
 /** Fills in low and high of a rail's fit: some ms of work, so only for who wants to know. */
 int fsbml_calib_interval(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
-/**
- * Whether a fit predicts probes that it was not made from: PRTT(n,0,s) - PRTT(1,0,s), that is (n-1)
- * max(o_s(s), gap(s)) (thesis 3.2.2.2), within `tolerance` (0.25: a quarter), and PRTT(1,0,s) as no less than
- * two thirds of what it is: a line of a wrong slope that crosses the right one at s says far less. The times
- * are in ns, n >= 2.
- */
-bool fsbml_fit_predicts(const fsbml_fit_t *fit, uint32_t packets, uint32_t bytes, uint64_t prtt_1_ns,
-                        uint64_t prtt_n_ns, double tolerance) FSBML_NOEXCEPT;
-
 /** After so many ns without a message a shaper's bucket is full again, in either direction. */
 uint64_t fsbml_fit_refill_ns(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
-
-/**
- * Size of messages of which `packets` take about `together_ns` on a rail, or one takes half as long again as
- * a shaper's burst hides; within 1 and 8 KiB.
- */
-uint32_t fsbml_fit_probe_bytes(const fsbml_fit_t *fit, uint32_t packets, uint64_t together_ns) FSBML_NOEXCEPT;
 
 /**
  * Whether PRTT(1,0,s) is what a fit says (fsbml_fit_prtt), to a third less or a half more and 20 us: what a
@@ -167,32 +152,80 @@ const fsbml_sample_t *fsbml_calib_samples(const fsbml_calib_t *c, size_t *n) FSB
 int fsbml_holdout_probe(const fsbml_fit_t *fit, const fsbml_sample_t *sample, size_t n, uint32_t rail,
                         uint64_t turn, uint64_t most_ns, fsbml_probe_t *out) FSBML_NOEXCEPT;
 
+/* ------------------------------------------------------- at start: a sweep */
+
+/** What a stream may do. */
+typedef struct fsbml_streaming_limits_t {
+    uint32_t least_bytes, most_bytes; /**< of a message */
+    uint64_t wanted_ns; /**< how long it takes where nothing disturbs it: a dozen round trips or more, as what
+                           the rail carries in a quarter of that time is under way at once */
+    uint64_t longest_ns; /**< after which it ends in any case; twice that where it was disturbed */
+} fsbml_streaming_limits_t;
+
+/** The rate at which a rail carries a stream; G 0: not known. */
+typedef struct fsbml_rate_t {
+    double G_ns_per_byte, low_ns_per_byte, high_ns_per_byte; /**< 80 % of what was seen lies between these */
+    double burst_bytes; /**< what passed ahead of that rate: a shaper's bucket; 0 where there is none */
+    uint32_t stamps;    /**< arrivals that counted; 0: of a rate with all pauses in it */
+    bool steady;        /**< the last quarters agree within a tenth */
+} fsbml_rate_t;
+
+/** A stream of messages on one rail (core/stream.hpp). */
+typedef struct fsbml_streaming_t fsbml_streaming_t;
+
+/** NULL with errno set on failure. */
+fsbml_streaming_t *fsbml_streaming_create(const fsbml_streaming_limits_t *limits) FSBML_NOEXCEPT;
+void fsbml_streaming_destroy(fsbml_streaming_t *s) FSBML_NOEXCEPT;
+/** Bytes of the next message, to be sent now; 0: none now. A caller that asks rarely counts as away. */
+uint32_t fsbml_streaming_next(fsbml_streaming_t *s, uint64_t now_ns) FSBML_NOEXCEPT;
+void fsbml_streaming_sent(fsbml_streaming_t *s, uint32_t bytes) FSBML_NOEXCEPT;
+/** `bytes` in all had arrived at stamp_ns of the receiver's clock; `away`: it had not looked for a while
+ * before. What cannot be is ignored. */
+void fsbml_streaming_arrived(fsbml_streaming_t *s, uint64_t bytes, uint64_t stamp_ns,
+                             bool away) FSBML_NOEXCEPT;
+/** No more is to be sent, and all of it has arrived. */
+bool fsbml_streaming_over(const fsbml_streaming_t *s) FSBML_NOEXCEPT;
+fsbml_rate_t fsbml_streaming_rate(const fsbml_streaming_t *s) FSBML_NOEXCEPT;
+
+/** What a sweep has seen of a rail: the least times of some PRTTs (thesis 3.2) of small messages, and streams
+ * both ways. A time of 0 was not measured. */
+typedef struct fsbml_sweep_t {
+    uint32_t bytes, packets; /**< s and n */
+    uint64_t one_ns;         /**< PRTT(1,0,s) */
+    uint64_t row_ns;         /**< PRTT(n,0,s), a shaper's bucket empty */
+    uint64_t delayed_ns;     /**< PRTT(n,d,s) */
+    uint64_t delay_ns;       /**< d, more than the gap */
+    uint64_t take_ns;        /**< to take in n messages that are there */
+    fsbml_rate_t there, back;
+} fsbml_sweep_t;
+
+/** The fit of a rail that was swept: o_s by equation 3.2.2.2 with d > gap, L by 3.2.3.1, g of small messages,
+ * G of streams. Without a stream it is not valid. */
+void fsbml_sweep_fit(const fsbml_sweep_t *seen, fsbml_fit_t *out) FSBML_NOEXCEPT;
+
+/** Whether two fits of a rail agree about 64 KiB within a quarter. */
+bool fsbml_fit_is_like(const fsbml_fit_t *fit, const fsbml_fit_t *other) FSBML_NOEXCEPT;
+
+/** Whether a rail is as a fit says, by the latency (fsbml_fit_answers) and the stream there of a sweep. */
+bool fsbml_sweep_confirms(const fsbml_sweep_t *seen, const fsbml_fit_t *fit) FSBML_NOEXCEPT;
+
 /* --------------------------------------------------------- rails together */
 
-/** Messages that are sent on a rail one after the other; a small answer comes once the last is there. */
-typedef struct fsbml_stream_t {
-    uint32_t packets;
-    uint32_t bytes;
-} fsbml_stream_t;
-
-/** What rails do to each other, by streams on each by itself and on all at once (core/together.hpp). */
+/** What rails do to each other, by streams on all at once (core/together.hpp). */
 typedef struct fsbml_together_t fsbml_together_t;
 
 /**
- * `rails` are the bits of those whose fits are to be used; min_bytes is the smallest message that there is,
- * max_bytes[i] the largest of rail i. Does no communication: the caller asks for the next run, does it,
- * reports it. NULL with errno set on failure.
+ * `rails` are the bits of those whose fits are to be used. Does no communication: the caller asks for the
+ * next run, does it, reports it. NULL with errno set on failure.
  */
-fsbml_together_t *fsbml_together_create(size_t n_rails, const fsbml_fit_t *fits, uint32_t rails,
-                                        uint32_t min_bytes, const uint32_t *max_bytes) FSBML_NOEXCEPT;
+fsbml_together_t *fsbml_together_create(size_t n_rails, const fsbml_fit_t *fits,
+                                        uint32_t rails) FSBML_NOEXCEPT;
 void fsbml_together_destroy(fsbml_together_t *t) FSBML_NOEXCEPT;
-/** The rails (bits) to send on at once, all of them idle for *rest_ns before, and what: stream[i] on rail i.
- * 0: no more. */
-uint32_t fsbml_together_next(const fsbml_together_t *t, fsbml_stream_t *stream,
-                             uint64_t *rest_ns) FSBML_NOEXCEPT;
-/** time_ns[i] is that of the stream on rail i, sending_ns how long the sender's processor was busy with all
- * of them. A time of 0: it did not get through, and nothing more is to be done. */
-int fsbml_together_report(fsbml_together_t *t, const uint64_t *time_ns, uint64_t sending_ns) FSBML_NOEXCEPT;
+/** The rails (bits) to stream on at once. 0: no more. */
+uint32_t fsbml_together_next(const fsbml_together_t *t) FSBML_NOEXCEPT;
+/** Their rates by rail, and the share of the time that the sender's processor was busy with sending. A G of
+ * 0: it did not get through, and nothing more is to be done. */
+int fsbml_together_report(fsbml_together_t *t, const fsbml_rate_t *rate, double sending) FSBML_NOEXCEPT;
 /** Puts what came out into the fits of fsbml_together_create; returns the rails (bits) that are left out. */
 uint32_t fsbml_together_conclude(const fsbml_together_t *t, fsbml_fit_t *fits) FSBML_NOEXCEPT;
 

@@ -22,7 +22,7 @@ namespace
 constexpr std::uint32_t kTableMagic = 0x54425346; // "FSBT"
 constexpr std::uint32_t kHelloMagic = 0x48425346; // "FSBH"
 constexpr std::uint16_t kTableVersion = 4;
-constexpr std::uint16_t kHelloVersion = 3; // goes with that of packets (bml_fsbml.h)
+constexpr std::uint16_t kHelloVersion = 4; // goes with that of packets (bml_fsbml.h)
 
 constexpr std::size_t text_max(std::size_t array) noexcept
 {
@@ -338,7 +338,7 @@ std::string table_text(const fsbml_table_t &t, const fsbml_rail_about_t *about)
         }
         if (f.valid) {
             append(s, " %6u %6.2f %% %12s\n", f.probes, f.residual * 100.0,
-                   f.tight ? "tight" : "budget spent");
+                   f.tight ? "tight" : "disturbed");
         } else {
             append(s, " %6u %8s %12s\n", f.probes, "-", "-");
         }

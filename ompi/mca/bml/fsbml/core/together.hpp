@@ -2,13 +2,12 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What rails do to each other: the same streams on each rail by itself and on all at once, interleaved.
+// What rails do to each other: streams on all of them at once, against the rates that each has alone.
 //
-// A rail that is slower beside the others is scheduled as what it is there: its gaps per byte are scaled. A
-// rail with which all carry clearly less than without it is left out. Both need several rounds, by the best
-// that each set of rails has shown, as a disturbed one only looks slower, and rounds that agree: losses that
-// are the rails' own are the same each time. Where sending keeps the processor busy, losses are the
-// processor's, and no rail is left out for them.
+// A rail that is slower beside the others, each time, is scheduled as what it is there: its gaps per byte are
+// scaled. A rail with which all carry clearly less than without it, each time, is left out. Where sending
+// keeps the processor busy, losses are the processor's: all rails' gaps are scaled alike, or, where it feeds
+// all no faster than the best, the others are left out.
 #ifndef FSBML_TOGETHER_HPP
 #define FSBML_TOGETHER_HPP
 
@@ -25,10 +24,6 @@ namespace fsbml
 // From this factor on, rails share something.
 constexpr double kShares = 1.15;
 
-// Messages that take about `ns` on a rail alone: at least 3, of up to 8 KiB.
-fsbml_stream_t stream_for(const fsbml_fit_t &fit, double ns, std::uint32_t min_bytes,
-                          std::uint32_t max_bytes) noexcept;
-
 // The gaps of a fit, scaled; false, and unchanged, if that gives nothing that can be scheduled.
 bool scale_gaps(fsbml_fit_t &fit, double factor) noexcept;
 
@@ -38,17 +33,13 @@ fsbml_fit_t fit_alone(const fsbml_fit_t &fit) noexcept;
 class Together
 {
 public:
-    // `members`: rails (bits) that take part, the indices of fits.
-    Together(const fsbml_fit_t *fits, std::uint32_t members, std::uint32_t min_bytes,
-             const std::uint32_t *max_bytes);
+    // `members`: rails (bits) that take part, the indices of fits, which are of rails alone.
+    Together(const fsbml_fit_t *fits, std::uint32_t members) noexcept;
 
     // The rails on which streams are to be sent at once, 0: it is over.
-    std::uint32_t next() const noexcept { return at_ < round_.size() ? round_[at_] : 0; }
-    const fsbml_stream_t &stream(std::size_t rail) const noexcept { return rail_[rail].stream; }
-    // How long all rails are to be idle before: every stream finds its shaper's bucket full.
-    double rest_ns() const noexcept { return rest_ns_; }
-    // What they took: times by rail, and how long the sender's processor was busy with sending.
-    void report(const double *time_ns, double sending_ns);
+    std::uint32_t next() const noexcept { return next_; }
+    // Their rates in ns/byte, by rail, and the share of the time that the processor was busy with sending.
+    void report(const double *ns_per_byte, double sending);
     // The rails could not be measured: they stay as they are.
     void give_up() noexcept;
 
@@ -57,42 +48,28 @@ public:
     std::uint32_t left_out() const noexcept { return left_out_; }
 
 private:
-    struct Rail {
-        fsbml_stream_t stream{};
-        double base_ns = 0.0; // of a PRTT without any gap
-        double factor = 1.0;
-        bool shares = false; // it is always slower beside the others than it usually is
-        double with = 0.0;   // bytes per ns of all rails, with this one and without, when it was left out
-        double without = 0.0;
+    using Rates = std::array<double, FSBML_MAX_RAILS>; // ns per byte
+    struct Suspect {
+        std::uint32_t rail;        // a bit
+        std::vector<double> rates; // bytes per ns of the others, in all
     };
-    struct Set { // what some rails have shown together
-        std::uint32_t rails = 0;
-        std::array<double, FSBML_MAX_RAILS> least_ns{};
-        std::array<double, FSBML_MAX_RAILS> second_ns{}; // the least but one, of two rounds and more
-        std::vector<double> rates;                       // bytes per ns of all of them, a round each
-        double sending = 1.0;                            // least share of the time that sending took
-    };
+    void begin() noexcept;
+    void find_suspects();
+    void judge();
+    void judge_processor();
 
-    Set &set_of(std::uint32_t rails);
-    const Set *find(std::uint32_t rails) const noexcept;
-    double streaming_ns(std::size_t rail, double time_ns) const noexcept;
-    double alone_rate(std::size_t rail) const;
-    bool shares() noexcept;
-    std::uint32_t suspects() const;
-    void plan_round(std::uint32_t suspects);
-    void judge_round();
-    bool leave_one_out(std::uint32_t suspects);
-
-    std::array<Rail, FSBML_MAX_RAILS> rail_;
+    Rates alone_{};
+    Rates least_{};   // beside the others
+    Rates without_{}; // bytes per ns of the others without a rail that was left out, and with it
+    Rates with_{};
     std::uint32_t members_;
+    std::uint32_t next_ = 0;
     std::uint32_t left_out_ = 0;
-    double rest_ns_ = 0.0;
-    std::vector<Set> sets_;
-    std::vector<std::uint32_t> round_;
-    std::size_t at_ = 0;
-    std::size_t rounds_ = 0; // complete, with these members
-    std::size_t runs_ = 0;   // of sets, in all
-    bool shared_ = false;    // some rails share something, for sure
+    std::size_t rounds_ = 0;  // of all at once, with these members
+    bool sure_ = true;        // of what each carries alone
+    bool busy_ = false;       // the processor, with sending
+    std::vector<double> all_; // bytes per ns of all, a round each
+    std::vector<Suspect> suspect_;
 };
 
 } // namespace fsbml

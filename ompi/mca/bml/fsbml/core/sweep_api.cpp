@@ -1,0 +1,211 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The C boundary of what is measured at start: streams, the fit of a rail that was swept, rails beside each
+// other.
+#include "c_api.hpp"
+
+#include "loggp.hpp"
+#include "stream.hpp"
+#include "together.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+struct fsbml_streaming_t final {
+    explicit fsbml_streaming_t(const fsbml_streaming_limits_t &limits) : impl(limits) {}
+    fsbml::Stream impl;
+};
+
+struct fsbml_together_t final {
+    fsbml_together_t(std::size_t n_rails, const fsbml_fit_t *fits, std::uint32_t rails)
+        : n(n_rails), impl(fits, rails)
+    {
+    }
+    std::size_t n;
+    fsbml::Together impl;
+};
+
+namespace
+{
+
+constexpr double kAsOverhead = 1.1; // gap of small messages against o_s
+constexpr double kFrame = 1500.0;   // a small message takes no longer than a whole frame, ...
+constexpr double kSmallNs = 20e3;   // ... and what the processor has to do
+constexpr double kConfirms = 0.15;  // of G
+constexpr double kAlike = 0.25;     // of the gap of a large message
+constexpr double kLarge = 65536.0;
+
+double ns(std::uint64_t time) noexcept
+{
+    return static_cast<double>(time);
+}
+
+} // namespace
+
+extern "C" {
+
+fsbml_streaming_t *fsbml_streaming_create(const fsbml_streaming_limits_t *limits) noexcept
+{
+    if (nullptr == limits || 0 == limits->least_bytes || limits->most_bytes < limits->least_bytes
+        || limits->longest_ns < limits->wanted_ns) {
+        errno = EINVAL;
+        return nullptr;
+    }
+    return fsbml::guard_new<fsbml_streaming_t>([&] { return new fsbml_streaming_t(*limits); });
+}
+
+void fsbml_streaming_destroy(fsbml_streaming_t *s) noexcept
+{
+    delete s;
+}
+
+uint32_t fsbml_streaming_next(fsbml_streaming_t *s, uint64_t now_ns) noexcept
+{
+    return nullptr == s ? 0 : s->impl.next(now_ns);
+}
+
+void fsbml_streaming_sent(fsbml_streaming_t *s, uint32_t bytes) noexcept
+{
+    if (nullptr != s) {
+        s->impl.sent(bytes);
+    }
+}
+
+void fsbml_streaming_arrived(fsbml_streaming_t *s, uint64_t bytes, uint64_t stamp_ns, bool away) noexcept
+{
+    if (nullptr != s) {
+        s->impl.arrived(bytes, stamp_ns, away);
+    }
+}
+
+bool fsbml_streaming_over(const fsbml_streaming_t *s) noexcept
+{
+    return nullptr == s || s->impl.drained();
+}
+
+fsbml_rate_t fsbml_streaming_rate(const fsbml_streaming_t *s) noexcept
+{
+    fsbml_rate_t rate{};
+    (void) fsbml::guard([&] {
+        if (nullptr != s) {
+            rate = s->impl.rate();
+        }
+        return 0;
+    });
+    return rate;
+}
+
+void fsbml_sweep_fit(const fsbml_sweep_t *seen, fsbml_fit_t *out) noexcept
+{
+    if (nullptr == seen || nullptr == out) {
+        return;
+    }
+    *out = fsbml_fit_t{};
+    // One that could not be told for disturbances is rougher than the other direction's.
+    const bool told = seen->there.G_ns_per_byte > 0.0 && (0 != seen->there.stamps || 0 == seen->back.stamps);
+    const fsbml_rate_t &rate = told ? seen->there : seen->back;
+    const double others = std::max(seen->packets, 2U) - 1.0;
+    const double one_way = ns(seen->one_ns) / 2.0;
+    const auto gap_of = [&](std::uint64_t time) {
+        return std::max(0.0, (ns(time) - ns(seen->one_ns)) / others);
+    };
+    fsbml_loggp_t &p = out->params;
+    const double gap = gap_of(seen->row_ns);
+    const double delayed = gap_of(seen->delayed_ns);
+    p.o_s_ns = std::clamp(delayed - ns(seen->delay_ns), 0.0, one_way / 2.0);
+    p.o_r_ns = std::min(ns(seen->take_ns) / std::max(seen->packets, 1U), one_way / 2.0);
+    p.L_ns = std::max(0.0, one_way - p.o_s_ns - p.o_r_ns);
+    p.G_ns_per_byte = rate.G_ns_per_byte;
+    // Where small messages take no longer than the overhead, that is what they show, and no gap (3.2.2.2).
+    const double bytes = p.G_ns_per_byte * (seen->bytes - 1.0);
+    p.g_ns = gap > kAsOverhead * p.o_s_ns ? std::max(0.0, gap - bytes) : 0.0;
+    p.g_ns = std::min(p.g_ns, kFrame * p.G_ns_per_byte + kSmallNs); // more has another reason
+    p.burst_ns = rate.burst_bytes * p.G_ns_per_byte;
+    if (seen->back.G_ns_per_byte > 0.0 && (0 != seen->back.stamps || 0 == seen->there.stamps)) {
+        out->back.o_s_ns = p.o_s_ns;
+        out->back.g_ns = p.g_ns;
+        out->back.G_ns_per_byte = seen->back.G_ns_per_byte;
+    }
+    const double low = rate.low_ns_per_byte / std::max(rate.G_ns_per_byte, fsbml::kMinG);
+    out->low = out->high = p;
+    out->low.G_ns_per_byte *= low;
+    out->high.G_ns_per_byte = rate.high_ns_per_byte;
+    out->residual =
+        (rate.high_ns_per_byte - rate.low_ns_per_byte) / std::max(rate.G_ns_per_byte, fsbml::kMinG) / 2.0;
+    out->tight = seen->there.steady && (seen->back.steady || !(seen->back.G_ns_per_byte > 0.0));
+    out->probes = seen->there.stamps + seen->back.stamps;
+    out->valid = 0 != seen->one_ns && rate.G_ns_per_byte > 0.0 && fsbml::valid(p);
+    if (!out->valid) {
+        *out = fsbml_fit_t{};
+    }
+}
+
+bool fsbml_fit_is_like(const fsbml_fit_t *fit, const fsbml_fit_t *other) noexcept
+{
+    if (nullptr == fit || nullptr == other || !fit->valid || !other->valid) {
+        return false;
+    }
+    const double one = fsbml::gap_ns(fit->params, kLarge);
+    const double two = fsbml::gap_ns(other->params, kLarge);
+    return std::fabs(one - two) <= kAlike * std::max(one, two);
+}
+
+bool fsbml_sweep_confirms(const fsbml_sweep_t *seen, const fsbml_fit_t *fit) noexcept
+{
+    if (nullptr == seen || nullptr == fit || !fit->valid || !(seen->there.G_ns_per_byte > 0.0)) {
+        return false;
+    }
+    const double known = fsbml::fit_alone(*fit).params.G_ns_per_byte;
+    return fsbml_fit_answers(fit, seen->bytes, seen->one_ns)
+           && std::fabs(seen->there.G_ns_per_byte - known) <= kConfirms * known;
+}
+
+// -------------------------------------------------------- rails together
+
+fsbml_together_t *fsbml_together_create(size_t n_rails, const fsbml_fit_t *fits, uint32_t rails) noexcept
+{
+    if (nullptr == fits || n_rails < 1 || n_rails > FSBML_MAX_RAILS
+        || (n_rails < FSBML_MAX_RAILS && 0 != rails >> n_rails)) {
+        errno = EINVAL;
+        return nullptr;
+    }
+    return fsbml::guard_new<fsbml_together_t>([&] { return new fsbml_together_t(n_rails, fits, rails); });
+}
+
+void fsbml_together_destroy(fsbml_together_t *t) noexcept
+{
+    delete t;
+}
+
+uint32_t fsbml_together_next(const fsbml_together_t *t) noexcept
+{
+    return nullptr == t ? 0 : t->impl.next();
+}
+
+int fsbml_together_report(fsbml_together_t *t, const fsbml_rate_t *rate, double sending) noexcept
+{
+    if (nullptr == t || nullptr == rate || 0 == t->impl.next()) {
+        return -EINVAL;
+    }
+    return fsbml::guard([&] {
+        double ns_per_byte[FSBML_MAX_RAILS] = {};
+        for (std::size_t i = 0; i < t->n; ++i) {
+            ns_per_byte[i] = rate[i].G_ns_per_byte;
+        }
+        t->impl.report(ns_per_byte, sending);
+        return 0;
+    });
+}
+
+uint32_t fsbml_together_conclude(const fsbml_together_t *t, fsbml_fit_t *fits) noexcept
+{
+    if (nullptr == t || nullptr == fits) {
+        return 0;
+    }
+    t->impl.conclude(fits);
+    return t->impl.left_out();
+}
+
+} // extern "C"
