@@ -49,6 +49,8 @@ whatif = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/whatif/*.cpp)) \
 trace = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/trace/*.cpp)) \
 	$(filter-out harness/main.o,$(harness)) $(simulator) $(core)
 
+matrix = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/matrix/*.cpp)) harness/write.o harness/command.o harness/launch.o
+
 # ---- how
 
 # Without MPI's own C++ classes, which 4.1 may still bring. Only what is timed is worth optimising.
@@ -89,6 +91,8 @@ whatif.program: $(whatif)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
 trace.program: $(trace)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
+matrix.program: $(matrix)
+	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
 replay.program: $(replay)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt
 
@@ -111,6 +115,9 @@ common/options.o: common/options.cpp
 harness/%.o: harness/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O0 $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
+matrix/%.o: matrix/%.cpp
+	@mkdir -p $(@D)
+	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -MMD -MP -c -o $@ $<
 calibrate/job.o: calibrate/job.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O2 $(mpi_compile) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
@@ -148,7 +155,7 @@ micro/%.o: micro/%.cpp
 # The parts' own tests (GoogleTest), for CXXFLAGS and LDFLAGS with sanitizers, and CORE: an archive of the core with them.
 tests = $(patsubst $(TOP)/tests/bench/%.cpp,tests/%.o,$(wildcard $(TOP)/tests/bench/*.cpp))
 tested = $(filter-out $(core),$(sort $(filter-out calibrate/main.o,$(calibrate)) $(filter-out simulate/main.o,$(simulate)) \
-	$(filter-out replay/main.o,$(replay)))) mpi/draws.o common/options.o
+	$(filter-out replay/main.o,$(replay)) $(filter-out matrix/main.o,$(matrix)))) mpi/draws.o common/options.o
 bench_tests: $(tests) $(tested) $(CORE)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt -lgtest_main -lgtest -pthread
 # Two headers are called traffic.hpp.
@@ -160,7 +167,7 @@ tests/replay%.o: $(TOP)/tests/bench/replay%.cpp
 	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 tests/%.o: $(TOP)/tests/bench/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/mpi -I$(bench)/calibrate -I$(fsbml) -MMD -MP -c -o $@ $<
+	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/mpi -I$(bench)/calibrate -I$(bench)/matrix -I$(fsbml) -MMD -MP -c -o $@ $<
 
 -include $(wildcard */*.d */*/*.d)
 .PHONY: all

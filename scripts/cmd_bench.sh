@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
-for part in scripts/{openmpi,bench_core,bench_plan}.sh bench/cluster/{state,contain,options,emulator,programs,experiment}.sh; do
+for part in scripts/{openmpi,bench_core,bench_plan,simulator,bench_matrix}.sh bench/cluster/{state,contain,options,emulator,programs,experiment}.sh; do
     # shellcheck disable=SC1090
     . "$FSBML_TOP/$part"
 done
@@ -46,6 +46,8 @@ output:
   --repetitions K     run each so often; median and spread are printed (5)
   --instructions      instead of times: instructions a decision, counted by callgrind
 
+`bench matrix` has options of its own, too: './fsbml bench matrix --help' lists them.
+
 A launch that fails, hangs, prints nothing or has wrong data ends the benchmark with a message and an exit status other than 0.
 HELP
 }
@@ -54,15 +56,17 @@ cmd_bench() {
     local name=${1:-} one
     case "$name" in
         --list)
-            for one in $FSBML_BENCHMARKS core; do printf '%-14s %s\n' "$one" "$(bench_about "$one")"; done
+            for one in $FSBML_BENCHMARKS core matrix; do printf '%-14s %s\n' "$one" "$(bench_about "$one")"; done
             return 0
             ;;
         "") die "bench: say which; './fsbml bench --list' lists them." ;;
     esac
-    [[ " $FSBML_BENCHMARKS core " == *" $name "* ]] || die "bench: there is no benchmark '$name'; './fsbml bench --list' lists them."
+    [[ " $FSBML_BENCHMARKS core matrix " == *" $name "* ]] || die "bench: there is no benchmark '$name'; './fsbml bench --list' lists them."
     shift
     if [ "$name" = core ]; then
         bench_core "$@"
+    elif [ "$name" = matrix ]; then
+        bench_matrix "$@"
     else
         bench_run bench "$name" "$@"
     fi

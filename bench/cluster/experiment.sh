@@ -24,6 +24,7 @@ bench_about() {
         skew) echo "collectives: average latency, synchronisation delay, one late rank" ;;
         kernels) echo "halo exchange, FFT, bucket sort, conjugate gradient of 4 nodes, verified" ;;
         app) echo "any MPI program of yours, unmodified: ./fsbml bench app -- PROGRAM ARGS" ;;
+        matrix) echo "FSBML against the best of all other arms, over many kinds of rails, slow to fast, quiet to busy" ;;
         core) echo "nanoseconds a decision of the scheduler, time of a calibration's arithmetic; no network" ;;
     esac
 }

@@ -27,7 +27,7 @@ breaks() {
 nothing_left() { no_process "$FSBML_BUILD/(bench-[^ ]*/(harness[.]program|onetoone) |demo/)"; }
 
 words_are_checked() {
-    ok "list" equal "$(fsbml bench --list | awk '{ print $1 }' | paste -sd' ')" "$FSBML_BENCHMARKS core"
+    ok "list" equal "$(fsbml bench --list | awk '{ print $1 }' | paste -sd' ')" "$FSBML_BENCHMARKS core matrix"
     ok "each has a word about it" equal "$(fsbml bench --list | awk 'NF < 4' | wc -l)" 0
     ok "no name" refuses "say which" bench
     ok "unknown name" refuses "there is no benchmark 'x'" bench x
@@ -43,6 +43,11 @@ words_are_checked() {
     ok "a rail of a node that is not there" refuses "there is no node 2" bench onetoone --rail rate=20mbit,nodes=0-2
     ok "an arm of a rail that not all nodes have" refuses "rail1 by itself is no arm" bench onetoone --nodes 3 --arms fsbml,rail1:a=1 \
         --rail rate=200mbit --rail rate=20mbit,nodes=0-1
+    ok "help of the matrix" grep -q -e '--regimes LIST' <(fsbml bench matrix --help)
+    ok "its regimes" test "$(fsbml bench matrix --list | wc -l)" -ge 12
+    ok "a regime that there is not" refuses "there is no regime 'x'" bench matrix --regimes x
+    ok "an unknown option of it" refuses "bench matrix: unknown option '--rail'" bench matrix --rail rate=20mbit
+    ok "starts that are no number" refuses "from 1 to 1000" bench matrix --starts some
     ok "app without a program" refuses "say which program" bench app --rounds 1
     ok "app with one that is not there" refuses "there is no program 'no-such-program'" bench app -- no-such-program
     ok "a hostfile that is not there" refuses "no reading the hostfile" bench onetoone --hostfile /nowhere --rails a,b
@@ -180,6 +185,19 @@ hosts_of_a_user_serve() {
     fsbml cluster down --name "$name" 2>/dev/null
 }
 
+a_matrix_is_made() {
+    ok "a matrix of one regime" fsbml bench matrix --regimes alike --rounds 1 --starts 2 --json "$scratch/matrix.json" \
+        --html "$scratch/matrix.html" >"$scratch/out" 2>"$scratch/err"
+    ok "... is valid" valid matrix "$scratch/matrix.json"
+    ok "... has all cells" equal "$(from "$scratch/matrix.json" 'sorted((c["messages"], c["bytes"]) for c in d["cells"])')" \
+        "[(1, 16), (1, 1024), (1, 16384), (1, 65536), (1, 262144), (1, 1048576), (1, 4194304), (32, 16), (32, 1024), (32, 16384), (32, 65536)]"
+    ok "... and the starts, none without parameters" equal \
+        "$(from "$scratch/matrix.json" '[(s["starts"], s["rails"], s["without"]) for s in d["starts"]]')" "[(2, 4, 0)]"
+    ok "... a line a cell" equal "$(grep -c '^alike' "$scratch/out")" 12
+    ok "... and a page" equal "$(grep -c '<td>alike</td>' "$scratch/matrix.html")" 12
+    ok "... and leaves nothing" nothing_left
+}
+
 need_packages "the bench's tests" gnuplot-nox python3 python3-jsonschema file procps
 fsbml build >/dev/null 2>&1
 programs_build "$(openmpi_prefix)" harness.program onetoone libfsbml_probe.so >/dev/null 2>&1
@@ -191,4 +209,5 @@ comparison_is_complete
 others_run
 broken_launches_end
 hosts_of_a_user_serve
+a_matrix_is_made
 tap_end

@@ -1,0 +1,24 @@
+// A matrix for people, as a page, and for programs.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#ifndef FSBML_BENCH_MATRIX_SHOW_HPP
+#define FSBML_BENCH_MATRIX_SHOW_HPP
+
+#include "judge.hpp"
+
+namespace fsbml::matrix
+{
+
+struct Matrix {
+    std::string setting;
+    std::vector<Cell> cells;
+    std::vector<Starts> starts;
+};
+
+std::string text_of(const Matrix &matrix);
+std::string page_of(const Matrix &matrix);
+nlohmann::json document_of(const Matrix &matrix); // docs/matrix.schema.json
+
+} // namespace fsbml::matrix
+
+#endif

@@ -1,0 +1,161 @@
+# ./fsbml bench matrix: one table of FSBML against the best of all other arms, over many kinds of rails. Sourced by cmd_bench.sh.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+# shellcheck shell=bash
+
+# Slow to fast, quiet to busy.
+MATRIX_REGIMES="slow unlike alike three delay shaped fast faster ten unshaped busy busyfast ranks"
+
+# matrix_regime NAME: sets rails, processes (a node), busy, and to (whom messages go to).
+# shellcheck disable=SC2054 # the commas are the rails'
+matrix_regime() {
+    processes=1 busy=0 to=fixed
+    case "$1" in
+        slow) rails=(rate=50mbit rate=20mbit) ;;
+        unlike) rails=(rate=200mbit rate=20mbit) ;;
+        alike) rails=(rate=100mbit rate=100mbit) ;;
+        three) rails=(rate=200mbit rate=100mbit rate=20mbit) ;;
+        delay) rails=(rate=100mbit,delay=1ms rate=50mbit,delay=100us) ;;
+        shaped) rails=(rate=500mbit,offload=on,burst=1mb rate=200mbit,offload=on,burst=200kb) ;;
+        fast) rails=(rate=2gbit,offload=on rate=1gbit,offload=on) ;;
+        faster) rails=(rate=5gbit,offload=on,burst=200kb rate=2gbit,offload=on,burst=200kb) ;;
+        ten) rails=(rate=10gbit,offload=on rate=10gbit,offload=on) ;;
+        unshaped) rails=(rate=none,offload=on rate=none,offload=on) ;;
+        busy) rails=(rate=200mbit rate=20mbit) busy=$(nproc) ;;
+        busyfast) rails=(rate=2gbit,offload=on rate=1gbit,offload=on) busy=$(nproc) ;;
+        ranks) rails=(rate=200mbit rate=20mbit) processes=$((4 * $(nproc))) to=random ;;
+        *) die "bench matrix: there is no regime '$1'; there are: $MATRIX_REGIMES." ;;
+    esac
+}
+
+bench_matrix_help() {
+    cat <<'HELP'
+usage: ./fsbml bench matrix [options]
+
+Runs the exchange of N messages over many kinds of rails, slow to fast, quiet to busy, and makes one table of FSBML against the best
+of all other arms: r2 on each rail alone, r2 on all, r2 that was told the rails' speeds. A cell is SLOWER, and red on the page, where
+FSBML's time is beyond 1.03 times that of the best, and more than the rounds differ. Takes about a minute a regime and round.
+
+options:
+  --regimes LIST   only these (default: all, as `--list` names them)
+  --rounds K       launches of every arm (3)
+  --starts N       also start so many jobs on each kind of rails, and say how the measurement came out (10; 0: none; needs root)
+  --list           what the regimes are
+  --json FILE      write everything (docs/matrix.schema.json)
+  --html FILE      write a page
+HELP
+}
+
+matrix_list() {
+    local name rails processes busy to text
+    for name in $MATRIX_REGIMES; do
+        matrix_regime "$name"
+        text=${rails[*]}
+        [ "$busy" -eq 0 ] || text+=", beside $busy busy programs"
+        [ "$processes" -eq 1 ] || text+=", $processes ranks a node"
+        printf '%-10s %s\n' "$name" "$text"
+    done
+}
+
+# matrix_told: r2, with the rails' speeds in Mbit/s; nothing where one has none.
+matrix_told() {
+    local arm=r2 number rate
+    for number in "${!rails[@]}"; do
+        rate=${rails[$number]#rate=}
+        rate=${rate%%,*}
+        [ "$rate" != none ] || return 0
+        arm+=:btl_tcp_bandwidth_rail$number=$(($(rate_kbit "$rate") / 1000))
+    done
+    printf ',%s' "$arm"
+}
+
+# matrix_set: the rails' G in ns a byte, of full frames: 1514 bytes of which 1448 are data; 0 where there is no rate.
+matrix_set() {
+    local rail rate set=()
+    for rail in "${rails[@]}"; do
+        rate=${rail#rate=}
+        rate=${rate%%,*}
+        if [ "$rate" = none ]; then
+            set+=(0)
+        else
+            set+=("$(awk -v kbit="$(rate_kbit "$rate")" 'BEGIN { printf "%.4g", 8e6 / kbit * 1514 / 1448 }')")
+        fi
+    done
+    (IFS=, && printf '%s' "${set[*]}")
+}
+
+# matrix_starts NAME N: prints the tables of so many jobs.
+matrix_starts() {
+    local i cluster=matrix$$ rail options=() programs
+    for rail in "${rails[@]}"; do options+=(--rail "$rail"); done
+    programs=$(programs_build "$(openmpi_prefix)" calibrate_job)
+    "$FSBML_TOP/fsbml" cluster up --name "$cluster" --replace "${options[@]}" >/dev/null 2>&1 || return 1
+    for ((i = 1; i <= $2; i++)); do
+        printf '\r%s: start %d of %d' "$1" "$i" "$2" >&2
+        timeout 60 "$FSBML_TOP/fsbml" cluster run --name "$cluster" -n $((2 * processes)) --busy "$busy" -- --mca bml fsbml \
+            --mca bml_fsbml_verbose 1 "$programs/calibrate_job" /dev/null 2>&1 </dev/null || printf 'a start failed\n' >&2
+    done
+    printf '\r%40s\r' "" >&2
+    "$FSBML_TOP/fsbml" cluster down --name "$cluster" >/dev/null 2>&1
+}
+
+bench_matrix() {
+    local regimes=$MATRIX_REGIMES rounds=3 starts=10 json="" html="" name rail rails=() processes busy to folder options words=() sizes
+    while [ $# -gt 0 ]; do
+        case "$1" in
+            --regimes | --rounds | --starts | --json | --html) value_of "$1" $# ;;
+        esac
+        case "$1" in
+            --regimes) regimes=${2//,/ } && shift ;;
+            --rounds) set_count rounds "$1" "$2" 100 && shift ;;
+            --starts)
+                if [ "$2" = 0 ]; then starts=0; else set_count starts "$1" "$2" 1000; fi
+                shift
+                ;;
+            --json) json=$(readlink -m -- "$2") && shift ;;
+            --html) html=$(readlink -m -- "$2") && shift ;;
+            --list)
+                matrix_list
+                return 0
+                ;;
+            -h | --help)
+                bench_matrix_help
+                return 0
+                ;;
+            *) die "bench matrix: unknown option '$1'; './fsbml bench matrix --help' lists them." ;;
+        esac
+        shift
+    done
+    for name in $regimes; do matrix_regime "$name"; done
+    if [ "$starts" -gt 0 ] && ! is_root; then
+        say "starts are not counted: a cluster that stays up needs root."
+        starts=0
+    fi
+    component_needed
+    mkdir -p "$FSBML_BUILD/demo"
+    folder=$(mktemp -d "$FSBML_BUILD/demo/matrix.XXXXXX")
+    for name in $regimes; do
+        matrix_regime "$name"
+        options=()
+        for rail in "${rails[@]}"; do options+=(--rail "$rail"); done
+        [ "$processes" -eq 1 ] || options+=(--ranks $((2 * processes)))
+        # What a slow rail takes by itself is not to last for minutes.
+        sizes=16,1024,16384,65536
+        say "regime $name: ${rails[*]}"
+        if FSBML_BUSY=$busy "$FSBML_TOP/fsbml" bench onetoone "${options[@]}" --rounds "$rounds" --json "$folder/$name.json" \
+            --arms "fsbml,r2,rails$(matrix_told)" -- --to "$to" --messages 1,32 --sizes "$sizes" >"$folder/$name.out" &&
+            FSBML_BUSY=$busy "$FSBML_TOP/fsbml" bench onetoone "${options[@]}" --rounds "$rounds" --json "$folder/$name.large.json" \
+                --arms "fsbml,r2,rails$(matrix_told)" -- --to "$to" --messages 1 --sizes 262144,1048576,4194304 --min-samples 1 >"$folder/$name.out"; then
+            words+=(--cells "$name=$folder/$name.json" --cells "$name=$folder/$name.large.json")
+        else
+            say "regime $name did not succeed; what it printed is in $folder/$name.out"
+        fi
+        if [ "$starts" -gt 0 ] && matrix_starts "$name" "$starts" >"$folder/$name.starts"; then
+            words+=(--starts "$name=$(matrix_set):$folder/$name.starts")
+        fi
+    done
+    [ ${#words[@]} -gt 0 ] || die "bench matrix: no regime succeeded."
+    [ -z "$json" ] || words+=(--json "$json")
+    [ -z "$html" ] || words+=(--html "$html")
+    simulator_run matrix --setting "Open MPI $(openmpi_version "$(openmpi_prefix)"), $(nproc) processors, $rounds rounds" "${words[@]}"
+}
