@@ -1,6 +1,7 @@
 // How many bytes the network interfaces of a node have sent, as Linux counts them: true for every MPI library
-// alike. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers. All rights
-// reserved.
+// alike.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
 #include "output.hpp"

@@ -1,6 +1,7 @@
 // One direction of a link: when a frame that comes now is at the other end, if it gets there. No clock, no
-// I/O. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers. All rights
-// reserved.
+// I/O.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
 #include "shape.hpp"

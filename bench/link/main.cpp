@@ -1,6 +1,7 @@
 // The link emulator: joins pairs of TAP devices and gives each direction a rate, a delay, jitter, loss and a
-// queue. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers. All rights
-// reserved.
+// queue.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "control.hpp"
 
 #include <cerrno>

@@ -1,7 +1,8 @@
 // The thesis' one-to-one microbenchmark (5.8.1): rank 0 sends N messages, rank 1 receives them all and sends
 // N back. With --to random it is the test that the thesis' conclusion asks for: every rank sends to ranks
-// drawn from all others. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers.
-// All rights reserved.
+// drawn from all others.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "draws.hpp"
 #include "pattern.hpp"
 #include "session.hpp"

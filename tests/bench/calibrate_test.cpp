@@ -1,6 +1,7 @@
 // What is made of FSBML's reports: figures over several calibrations, predictions, tables, plots, the
-// document. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers. All rights
-// reserved.
+// document.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "figures.hpp"
 #include "findings.hpp"
 #include "launches.hpp"

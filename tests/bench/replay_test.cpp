@@ -1,6 +1,7 @@
 // What decides when the simulator is held against a virtual cluster: cases, nearness, the bar, what is
-// simulated. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers. All rights
-// reserved.
+// simulated.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "replay/cases.hpp"
 #include "replay/rows.hpp"
 #include "replay/simulated.hpp"

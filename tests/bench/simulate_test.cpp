@@ -1,6 +1,7 @@
 // What decides in simulations: ratios and their quantiles, bars, sets of rails, and that threads change
-// nothing. SPDX-License-Identifier: BSD-3-Clause Copyright (c) 2026      The FSBML developers. All rights
-// reserved.
+// nothing.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "judge.hpp"
 
 #include <gtest/gtest.h>

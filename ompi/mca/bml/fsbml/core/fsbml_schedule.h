@@ -18,9 +18,11 @@ extern "C" {
 
 /**
  * LogGP parameters of a rail in one direction (Alexandrov et al. 1995; thesis 2.2 and 3.2), overheads by size
- * (LoOgGP, Martinez et al. 2010) and the gap in one or two straight pieces: o_s(s) = o_s + O_s (s-1), o_r(s)
- * likewise gap(s) = g + G (s-1)                 below break_bytes, or always if that is 0 = g_above + G_above
- * (s-break) from break_bytes on
+ * (LoOgGP, Martinez et al. 2010) and the gap in one or two straight pieces:
+ *
+ *     o_s(s) = o_s + O_s (s-1), o_r(s) likewise
+ *     gap(s) = g + G (s-1)                       below break_bytes, or always if that is 0
+ *            = g_above + G_above (s-break)       from break_bytes on
  */
 typedef struct fsbml_loggp_t {
     double L_ns;          /**< latency without overhead */
