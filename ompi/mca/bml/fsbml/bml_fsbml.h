@@ -130,7 +130,7 @@ struct mca_bml_fsbml_endpoint_t {
     uint64_t first_live_ns;    /**< when the first path was proved */
     uint64_t confirm_ns;       /**< when the peer was asked on a live path whether it is there */
     uint64_t confirmed_ns;     /**< when it said so */
-    struct mca_bml_fsbml_endpoint_t *next; /**< in that list */
+    struct mca_bml_fsbml_endpoint_t *next, *before; /**< in that list, which is a ring */
     fsbml_distance_t *distance;            /**< it is being asked how far it is, NULL: it is not */
 
     _Atomic uint32_t n_paths; /**< those below it are complete */

@@ -17,8 +17,9 @@
 #include "opal/util/show_help.h"
 
 static opal_mutex_t list_lock = OPAL_MUTEX_STATIC_INIT;
-static mca_bml_fsbml_endpoint_t *proving; /* endpoints with paths to be proved, or with something held */
-static bool running;                      /* progress() is registered */
+/* Endpoints with paths to be proved, or with something held: a ring, and the one to be looked after next. */
+static mca_bml_fsbml_endpoint_t *proving;
+static bool running;                                    /* progress() is registered */
 static opal_mutex_t work_lock = OPAL_MUTEX_STATIC_INIT; /* an endpoint under progress() is not released */
 
 static int progress(void);
@@ -28,8 +29,13 @@ void fsbml_proof_watch(mca_bml_fsbml_endpoint_t *ep)
     opal_mutex_lock(&list_lock);
     if (!ep->proving) {
         ep->proving = true;
-        ep->next = proving;
-        proving = ep;
+        if (NULL == proving) {
+            proving = ep->next = ep->before = ep;
+        } else {
+            ep->next = proving;
+            ep->before = proving->before;
+            ep->before->next = proving->before = ep;
+        }
     }
     if (!running) { /* under the lock, so that no thread that has just found the list empty unregisters it
                        again */
@@ -42,13 +48,12 @@ void fsbml_proof_watch(mca_bml_fsbml_endpoint_t *ep)
 static void unwatch(mca_bml_fsbml_endpoint_t *ep)
 {
     opal_mutex_lock(&list_lock);
-    for (mca_bml_fsbml_endpoint_t **p = &proving; NULL != *p; p = &(*p)->next) {
-        if (*p == ep) {
-            *p = ep->next;
-            break;
-        }
+    if (ep->proving) {
+        ep->before->next = ep->next;
+        ep->next->before = ep->before;
+        proving = ep != proving ? proving : ep != ep->next ? ep->next : NULL;
+        ep->proving = false;
     }
-    ep->proving = false;
     opal_mutex_unlock(&list_lock);
 }
 
@@ -107,7 +112,8 @@ void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_bas
 {
     mca_bml_fsbml_endpoint_t *found = NULL;
     opal_mutex_lock(&list_lock);
-    for (mca_bml_fsbml_endpoint_t *ep = proving; NULL != ep && NULL == found; ep = ep->next) {
+    for (mca_bml_fsbml_endpoint_t *ep = proving; NULL != ep && NULL == found;
+         ep = ep->next != proving ? ep->next : NULL) {
         for (uint32_t i = 0; i < ep->n_paths; ++i) {
             if (ep->path[i].super.btl == btl && ep->path[i].super.btl_endpoint == endpoint) {
                 found = ep;
@@ -196,21 +202,14 @@ static bool look_after(uint64_t now)
 {
     bool full = false;
     enum { BATCH = 64 };
-    static size_t turn; /* so that silent peers at the head of a long list do not starve the rest */
     mca_bml_fsbml_endpoint_t *ep[BATCH];
-    size_t n = 0, total = 0, at = 0;
+    size_t n = 0;
 
     opal_mutex_lock(&list_lock);
-    for (mca_bml_fsbml_endpoint_t *e = proving; NULL != e; e = e->next) {
-        ++total;
+    for (mca_bml_fsbml_endpoint_t *first = proving;
+         NULL != proving && n < BATCH && (0 == n || first != proving); proving = proving->next) {
+        ep[n++] = proving;
     }
-    turn = turn < total ? turn : 0;
-    for (mca_bml_fsbml_endpoint_t *e = proving; NULL != e && n < BATCH; e = e->next) {
-        if (at++ >= turn) {
-            ep[n++] = e;
-        }
-    }
-    turn += n;
     opal_mutex_unlock(&list_lock);
     for (size_t i = 0; i < n; ++i) {
         fsbml_far_look(ep[i]);
