@@ -53,7 +53,8 @@ void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const ui
     if (NULL == together) {
         return; /* the rails then count as independent */
     }
-    while (run(together, ep, rail, n)) {
+    const uint64_t end = fsbml_now_ns() + mca_bml_fsbml_params.calib.budget_ns;
+    while (fsbml_now_ns() < end && run(together, ep, rail, n)) {
     }
     const uint32_t left_out = fsbml_together_conclude(together, fit);
     fsbml_together_destroy(together);
