@@ -38,7 +38,7 @@ what:
 
 output:
   --json FILE         write everything, with all samples (docs/bench.schema.json)
-  --plots FOLDER      draw latency and bandwidth over size, shares of bytes, PRTT points: SVG and PNG
+  --plots FOLDER      draw latency and bandwidth over size, shares of bytes: SVG and PNG
 
 `bench core` runs without a network and takes other options:
   --json FILE         write the results in Google Benchmark's format

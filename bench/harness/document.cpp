@@ -88,7 +88,7 @@ json point_of(const Report &report, const Place &place)
 json document_of(const Report &report)
 {
     json all = {{"schema", "fsbml-bench-1"}, {"bench", report.bench}, {"setting", report.setting}};
-    for (const char *list : {"arms", "points", "rails", "probes", "bars"}) {
+    for (const char *list : {"arms", "points", "rails", "bars"}) {
         all[list] = json::array();
     }
     for (const Arm &arm : report.arms) {
@@ -109,13 +109,6 @@ json document_of(const Report &report)
                                 {"o_r_us", rail.overhead_receive_us},
                                 {"g_us", rail.gap_us},
                                 {"G_ns_per_byte", rail.ns_per_byte}});
-    }
-    for (const Probe &probe : report.rails.probes) {
-        all["probes"].push_back({{"rail", probe.rail},
-                                 {"n", probe.packets},
-                                 {"d_us", probe.delay_us},
-                                 {"bytes", probe.bytes},
-                                 {"us", probe.us}});
     }
     for (const Bar &bar : report.bars) {
         all["bars"].push_back(

@@ -77,7 +77,6 @@ int parse(int argc, char **argv, Request &request)
         fmt::print(stderr, "harness: to launch anything, --launcher, --folder and a program are needed\n");
         return 2;
     }
-    request.job.probes = !request.plots.empty();
     return -1;
 }
 

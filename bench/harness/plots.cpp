@@ -219,34 +219,6 @@ void add_shares(const Report &report, std::vector<Plot> &plots)
     }
 }
 
-// The gap's line, g + G (s-1), and the PRTT points that it was fitted to.
-void add_prtt(const Report &report, std::vector<Plot> &plots)
-{
-    for (const MeasuredRail &rail : report.rails.rails) {
-        const std::vector<GapPoint> points = gap_points(report.rails, rail.name);
-        if (points.empty()) {
-            continue;
-        }
-        std::string rows;
-        for (const GapPoint &point : points) {
-            rows += fmt::format("{} {:.6g}\n", point.bytes, point.us);
-        }
-        plots.push_back(
-            {"prtt-" + file_part(rail.name),
-             "$points << EOD\n" + rows + "EOD\nset title "
-                 + quoted(fmt::format("{} ({}): gap per message\\n{}", rail.name, rail.key, report.setting))
-                 + fmt::format("\nset xlabel \"size s in bytes\"\nset ylabel \"(PRTT(n,0,s) - PRTT(1,0,s)) / "
-                               "(n-1) in us\"\n"
-                               "set key top left\nset xrange [0:*]\nset yrange [0:*]\n"
-                               "plot {:.6g} + {:.6g} * (x - 1) / 1000 with lines linewidth 2 linecolor rgb "
-                               "\"#d55e00\" title "
-                               "\"g + G (s-1), g = {:.2f} us, G = {:.4g} ns/B\", \\\n"
-                               "  $points using 1:2 with points pointtype 7 pointsize 1.2 linecolor rgb "
-                               "\"#0072b2\" title \"measured\"\n",
-                               rail.gap_us, rail.ns_per_byte, rail.gap_us, rail.ns_per_byte)});
-    }
-}
-
 } // namespace
 
 std::string quoted(const std::string &text)
@@ -310,7 +282,6 @@ std::vector<Plot> plots_of(const Report &report)
         add_bars(report, unit, places, plots);
     }
     add_shares(report, plots);
-    add_prtt(report, plots);
     return plots;
 }
 

@@ -1,11 +1,10 @@
-// What FSBML said of the rails in a launch's log: its table, and the probes that it is made of.
+// What FSBML said of the rails in a launch's log: its table.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "rail_table.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <optional>
 #include <sstream>
 
@@ -62,20 +61,6 @@ std::optional<MeasuredRail> row_of(const std::vector<std::string> &words)
     return rail;
 }
 
-std::optional<Probe> probe_of(const std::string &text)
-{
-    Probe probe;
-    char rail[64];
-    if (text.find("(warm-up)") == std::string::npos
-        && std::sscanf(text.c_str(), "PRTT(%d,%lf us,%zu B) on %63[^:]: %lf us", &probe.packets,
-                       &probe.delay_us, &probe.bytes, rail, &probe.us)
-               == 5) {
-        probe.rail = rail;
-        return probe;
-    }
-    return std::nullopt;
-}
-
 } // namespace
 
 RailTable read_rail_table(std::istream &log)
@@ -86,10 +71,6 @@ RailTable read_rail_table(std::istream &log)
     for (std::string text; std::getline(log, text);) {
         const std::optional<Line> line = fsbml_line(text);
         if (!line) {
-            continue;
-        }
-        if (std::optional<Probe> probe = probe_of(line->text)) {
-            table.probes.push_back(*probe);
             continue;
         }
         const std::vector<std::string> words = words_of(line->text);
@@ -114,35 +95,6 @@ RailTable read_rail_table(std::istream &log)
         }
     }
     return table;
-}
-
-std::vector<GapPoint> gap_points(const RailTable &table, const std::string &rail)
-{
-    // The least: whatever disturbs a probe only adds to it.
-    std::map<std::size_t, double> single;
-    std::map<std::pair<std::size_t, int>, double> many;
-    const auto keep_least = [](auto &map, const auto &key, double value) {
-        auto [entry, fresh] = map.try_emplace(key, value);
-        entry->second = fresh ? value : std::min(entry->second, value);
-    };
-    for (const Probe &probe : table.probes) {
-        if (probe.rail != rail || probe.delay_us != 0) {
-            continue;
-        }
-        if (probe.packets == 1) {
-            keep_least(single, probe.bytes, probe.us);
-        } else {
-            keep_least(many, std::make_pair(probe.bytes, probe.packets), probe.us);
-        }
-    }
-    std::vector<GapPoint> points;
-    for (const auto &[key, us] : many) {
-        const auto one = single.find(key.first);
-        if (one != single.end()) {
-            points.push_back({key.first, (us - one->second) / (key.second - 1)});
-        }
-    }
-    return points;
 }
 
 } // namespace fsbml::bench

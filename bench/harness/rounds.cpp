@@ -34,8 +34,7 @@ std::vector<std::string> command_of(const Job &job, const std::vector<std::strin
     std::vector<std::string> command = {job.launcher, std::to_string(job.ranks)};
     command.insert(command.end(), arm.options.begin(), arm.options.end());
     if (is_fsbml(arm)) {
-        const bool probes = job.probes && round == 1;
-        command.insert(command.end(), {"--mca", "bml_fsbml_verbose", probes ? "40" : "20"});
+        command.insert(command.end(), {"--mca", "bml_fsbml_verbose", "20"});
     }
     if (!job.probe.empty()) {
         command.insert(command.end(), {"-x", "LD_PRELOAD=" + job.probe, "-x", "FSBML_PROBE_ARM=" + arm.name});

@@ -22,7 +22,6 @@ struct Job {
     int rounds = 5;
     bool quiet = false;       // wait for a quiet machine before each round
     bool verify_once = false; // programs check their data in the first round only
-    bool probes = false;      // have FSBML list its probes in the first round
     std::string folder;       // for what the launches print
 };
 

@@ -33,7 +33,6 @@ Report report_of(const std::string &lines)
     std::istringstream stream(lines);
     report.results.read(stream);
     report.rails.rails.push_back({"eth0", "tcp:x", 1, 2, 3, 4, 50});
-    report.rails.probes = {{"eth0", 1, 0, 100, 10}, {"eth0", 3, 0, 100, 30}};
     report.conclusion = conclude(report.results, report.arms);
     return report;
 }
@@ -62,8 +61,8 @@ std::string sizes(const std::string &operation, const std::string &unit)
 TEST(Plots, AreTimeAndBandwidthOverSize)
 {
     const std::vector<Plot> plots = plots_of(report_of(sizes("latency", "us")));
-    EXPECT_EQ(names(plots), (std::vector<std::string>{"latency-bandwidth", "latency-time", "prtt-eth0",
-                                                      "share-fsbml", "share-r2"}));
+    EXPECT_EQ(names(plots),
+              (std::vector<std::string>{"latency-bandwidth", "latency-time", "share-fsbml", "share-r2"}));
 }
 
 TEST(Plots, OfRatesAreOne)
@@ -102,7 +101,6 @@ TEST(Document, HasEverything)
     EXPECT_EQ(document.at("points")[1].at("verdict"), "unclear");
     EXPECT_EQ(document.at("points")[1].at("arms").at("r2").at("traffic").at("eth1"), 10);
     EXPECT_EQ(document.at("rails")[0].at("G_ns_per_byte"), 50);
-    EXPECT_EQ(document.at("probes").size(), 2u);
     EXPECT_EQ(document.at("conclusion").at("conclusive"), false);
     EXPECT_EQ(document.at("launches").size(), 12u);
 }

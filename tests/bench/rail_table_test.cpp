@@ -1,4 +1,4 @@
-// Reading FSBML's table of rails and its probes from a job's log.
+// Reading FSBML's table of rails from a job's log.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "rail_table.hpp"
@@ -14,13 +14,7 @@ using namespace fsbml::bench;
 
 const char *const log = R"(some warning of somebody else's
 [node0:00031] fsbml: rail 0: rail0 (tcp:10.71.0.0/24)
-[node0:00031] fsbml: PRTT(1,0.0 us,32 B) on rail0: 74.2 us (warm-up)
 [node0:00031] fsbml: PRTT(1,0.0 us,32 B) on rail0: 20.0 us
-[node0:00031] fsbml: PRTT(1,0.0 us,32 B) on rail0: 22.0 us
-[node0:00031] fsbml: PRTT(16,0.0 us,32 B) on rail0: 110.0 us
-[node0:00031] fsbml: PRTT(16,24.0 us,32 B) on rail0: 480.0 us
-[node0:00031] fsbml: PRTT(8,0.0 us,4096 B) on rail0: 1350.0 us
-[node0:00031] fsbml: PRTT(1,0.0 us,4096 B) on rail1: 1000.0 us
 [node0:00031] fsbml: fragments of long messages: at most 8320 bytes
 [node0:00031] fsbml: rail   key                    L us   o_s us   o_r us     g us     G ns/B       MB/s  burst B probes residual
 [node1:00032] fsbml: rail   key                    L us   o_s us   o_r us     g us     G ns/B       MB/s  burst B probes residual
@@ -52,28 +46,6 @@ TEST(RailTable, IsThatOfOneProcess)
     EXPECT_DOUBLE_EQ(table.rails[1].ns_per_byte, 417.9);
     ASSERT_EQ(table.lines.size(), 4u);
     EXPECT_EQ(table.lines[3], "rail1: note: only 2 samples of some sizes");
-}
-
-TEST(RailTable, HasTheProbesButForWarmUps)
-{
-    const RailTable table = read(log);
-    ASSERT_EQ(table.probes.size(), 6u);
-    EXPECT_EQ(table.probes[0].us, 20.0);
-    EXPECT_EQ(table.probes[3].delay_us, 24.0);
-    EXPECT_EQ(table.probes[3].packets, 16);
-    EXPECT_EQ(table.probes[5].rail, "rail1");
-    EXPECT_EQ(table.probes[5].bytes, 4096u);
-}
-
-TEST(RailTable, GapPointsAreTheLeastOfManyLessTheLeastOfOne)
-{
-    const RailTable table = read(log);
-    // Of 4096 bytes there is no PRTT(1,0,s) on this rail, so no point.
-    const std::vector<GapPoint> points = gap_points(table, "rail0");
-    ASSERT_EQ(points.size(), 1u);
-    EXPECT_EQ(points[0].bytes, 32u);
-    EXPECT_DOUBLE_EQ(points[0].us, (110.0 - 20.0) / 15);
-    EXPECT_TRUE(gap_points(table, "rail2").empty());
 }
 
 TEST(RailTable, IsEmptyWithoutOne)

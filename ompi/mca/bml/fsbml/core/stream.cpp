@@ -18,7 +18,6 @@ namespace
 
 constexpr std::uint64_t kAwayNs = 1000000;  // who does not look for so long leaves the rail idle
 constexpr std::uint64_t kFirst = 11200;     // under way before anything is known
-constexpr std::uint64_t kGrowth = 3;        // ... and for each byte that has arrived
 constexpr std::uint64_t kUnderWay = 65536;  // and as long as nothing but this allows more:
 constexpr std::uint64_t kUsualNs = 8000000; // ... in proportion to the time wanted, of a long way,
 constexpr std::uint64_t kShare = 8;         // ... that part of what has arrived
