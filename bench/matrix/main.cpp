@@ -1,7 +1,7 @@
 // One table of many benchmarks: each regime's, and how the measurements at start came out.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "show.hpp"
+#include "forms.hpp"
 
 #include "command.hpp"
 #include "write.hpp"

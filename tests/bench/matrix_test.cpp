@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "judge.hpp"
-#include "show.hpp"
+#include "forms.hpp"
 
 #include <gtest/gtest.h>
 
