@@ -87,12 +87,14 @@ matrix_set() {
 # matrix_starts NAME N: prints the tables of so many jobs.
 matrix_starts() {
     local i cluster=matrix$$ rail options=() programs
+    local busy_words=()
+    [ "$busy" -eq 0 ] || busy_words=(--busy "$busy")
     for rail in "${rails[@]}"; do options+=(--rail "$rail"); done
     programs=$(programs_build "$(openmpi_prefix)" calibrate_job)
     "$FSBML_TOP/fsbml" cluster up --name "$cluster" --replace "${options[@]}" >/dev/null 2>&1 || return 1
     for ((i = 1; i <= $2; i++)); do
         printf '\r%s: start %d of %d' "$1" "$i" "$2" >&2
-        timeout 60 "$FSBML_TOP/fsbml" cluster run --name "$cluster" -n $((2 * processes)) --busy "$busy" -- --mca bml fsbml \
+        timeout 60 "$FSBML_TOP/fsbml" cluster run --name "$cluster" -n $((2 * processes)) "${busy_words[@]}" -- --mca bml fsbml \
             --mca bml_fsbml_verbose 1 "$programs/calibrate_job" /dev/null 2>&1 </dev/null || printf 'a start failed\n' >&2
     done
     printf '\r%40s\r' "" >&2
@@ -100,7 +102,7 @@ matrix_starts() {
 }
 
 bench_matrix() {
-    local regimes=$MATRIX_REGIMES rounds=3 starts=10 json="" html="" name rail rails=() processes busy to folder options words=() sizes
+    local regimes=$MATRIX_REGIMES rounds=3 starts=10 json="" html="" name rail rails=() processes busy to folder options words=() sizes large
     while [ $# -gt 0 ]; do
         case "$1" in
             --regimes | --rounds | --starts | --json | --html) value_of "$1" $# ;;
@@ -140,12 +142,14 @@ bench_matrix() {
         for rail in "${rails[@]}"; do options+=(--rail "$rail"); done
         [ "$processes" -eq 1 ] || options+=(--ranks $((2 * processes)))
         # What a slow rail takes by itself is not to last for minutes.
-        sizes=16,1024,16384,65536
+        sizes=16,1024,16384,65536 large=262144,1048576,4194304
+        # So many ranks have the large ones in their 32 messages.
+        [ "$processes" -eq 1 ] || { sizes=16,1024,16384 large=65536,262144; }
         say "regime $name: ${rails[*]}"
         if FSBML_BUSY=$busy "$FSBML_TOP/fsbml" bench onetoone "${options[@]}" --rounds "$rounds" --json "$folder/$name.json" \
             --arms "fsbml,r2,rails$(matrix_told)" -- --to "$to" --messages 1,32 --sizes "$sizes" >"$folder/$name.out" &&
             FSBML_BUSY=$busy "$FSBML_TOP/fsbml" bench onetoone "${options[@]}" --rounds "$rounds" --json "$folder/$name.large.json" \
-                --arms "fsbml,r2,rails$(matrix_told)" -- --to "$to" --messages 1 --sizes 262144,1048576,4194304 --min-samples 1 >"$folder/$name.out"; then
+                --arms "fsbml,r2,rails$(matrix_told)" -- --to "$to" --messages 1 --sizes "$large" --min-samples 1 >"$folder/$name.out"; then
             words+=(--cells "$name=$folder/$name.json" --cells "$name=$folder/$name.large.json")
         else
             say "regime $name did not succeed; what it printed is in $folder/$name.out"
