@@ -99,6 +99,11 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
     p->btl_latency -= p->btl_latency > 0 ? 1 : 0;
 }
 
+/* Of a fragment's time may go into its fixed part, which is hidden while another one is on the rail: what a
+ * large fragment loses at a message's end, where rails do not end together, is more. */
+#define LOSS 0.1
+enum { LEAST = 8192 }; /* so that its last frame, which is not full, does not matter */
+
 void fsbml_limits_apply_quantum(void)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
@@ -116,7 +121,7 @@ void fsbml_limits_apply_quantum(void)
             }
         }
         if (0 == quantum && n > 0) {
-            quantum = fsbml_quantum(params, n, 0.02, 4096, group->max_send_size);
+            quantum = fsbml_quantum(params, n, LOSS, LEAST, group->max_send_size);
         }
         if (quantum > 0) {
             fsbml_rdma_apply_quantum(group, quantum);
