@@ -357,6 +357,32 @@ TEST(Sweep, OfWhatIsMissingTheRestStands)
     EXPECT_FALSE(fit.valid);
 }
 
+TEST(Sweep, LevelsWhatItCannotTellApart)
+{
+    const auto fit_of = [](double L, double G, double back) {
+        fsbml_fit_t fit{};
+        fit.valid = true;
+        fit.params.L_ns = L;
+        fit.params.o_s_ns = fit.params.o_r_ns = 2000.0;
+        fit.params.g_ns = 6000.0;
+        fit.params.G_ns_per_byte = G;
+        fit.back = fit.params;
+        fit.back.G_ns_per_byte = back;
+        return fit;
+    };
+    fsbml_fit_t fits[4] = {
+        fit_of(2000.0, 0.40, 0.41), fit_of(2300.0, 0.41, 0.41), fit_of(9000.0, 0.5, 0.4), {}};
+    fsbml_sweep_level(fits, 4);
+    EXPECT_DOUBLE_EQ(2150.0, fits[0].params.L_ns);
+    EXPECT_DOUBLE_EQ(2150.0, fits[1].params.L_ns);
+    EXPECT_DOUBLE_EQ(0.405, fits[0].params.G_ns_per_byte);
+    EXPECT_DOUBLE_EQ(0.405, fits[1].back.G_ns_per_byte); // as there
+    EXPECT_DOUBLE_EQ(9000.0, fits[2].params.L_ns);
+    EXPECT_DOUBLE_EQ(0.5, fits[2].params.G_ns_per_byte);
+    EXPECT_DOUBLE_EQ(0.4, fits[2].back.G_ns_per_byte); // another direction
+    EXPECT_FALSE(fits[3].valid);
+}
+
 TEST(Sweep, ConfirmsWhatIsStillSo)
 {
     const fsbml_sweep_t seen = sweep_of(40.0);

@@ -64,13 +64,15 @@ struct World {
         Together t(fit.data(), (UINT32_C(1) << n) - 1);
         for (std::uint32_t rails = t.next(); 0 != rails; rails = t.next()) {
             double ns_per_byte[FSBML_MAX_RAILS] = {};
+            double carried = 0.0;
             for (std::size_t i = 0; i < n; ++i) {
                 if (has(rails, i)) {
                     ns_per_byte[i] = fit[i].params.G_ns_per_byte * slower(rails, i) * late();
+                    carried += 1.0 / ns_per_byte[i];
                 }
             }
             ASSERT_LT(++runs, 1000U);
-            t.report(ns_per_byte, sending);
+            t.report(ns_per_byte, sending, carried);
         }
         t.conclude(fit.data());
         left_out = t.left_out();
@@ -170,7 +172,7 @@ TEST(Together, OneMomentWithoutHarmIsEnough)
 TEST(Together, ABusyProcessorSlowsAllAlike)
 {
     World w({2000.0, 1000.0});
-    w.slower = [](std::uint32_t, std::size_t i) { return 0 == i ? 1.3 : 1.1; };
+    w.slower = [](std::uint32_t rails, std::size_t i) { return 3U != rails ? 1.0 : 0 == i ? 1.3 : 1.1; };
     w.sending = 0.8;
     w.play();
     EXPECT_EQ(0U, w.left_out);
@@ -178,19 +180,33 @@ TEST(Together, ABusyProcessorSlowsAllAlike)
     for (const std::size_t i : {0U, 1U}) {
         EXPECT_NEAR(factor, w.fit[i].together, 1e-9);
         EXPECT_EQ(std::string("beside the others it is limited by the processor"), w.fit[i].reason);
+        EXPECT_FALSE(w.fit[i].in_turn);
     }
 }
 
-TEST(Together, OfWhatTheProcessorFeedsNoFasterTheBestStays)
+TEST(Together, OfWhatTheProcessorFeedsNoFasterEachProcessUsesOneOfTheBest)
 {
     World w({2000.0, 1900.0, 500.0});
-    w.slower = [](std::uint32_t, std::size_t) { return 2.1; };
+    w.slower = [](std::uint32_t rails, std::size_t) { return 7U == rails ? 2.1 : 1.0; };
     w.sending = 0.8;
     w.play();
-    EXPECT_EQ(0b110U, w.left_out);
-    EXPECT_TRUE(w.fit[0].valid);
-    EXPECT_EQ(1.0, w.fit[0].together);
-    EXPECT_NE(std::string::npos, std::string(w.fit[1].reason).find("(the processor is busy with sending)"));
+    EXPECT_EQ(0b100U, w.left_out);
+    for (const std::size_t i : {0U, 1U}) {
+        EXPECT_TRUE(w.fit[i].valid);
+        EXPECT_TRUE(w.fit[i].in_turn);
+        EXPECT_EQ(1.0, w.fit[i].together);
+    }
+    EXPECT_NE(std::string::npos, std::string(w.fit[2].reason).find("(the processor is busy with sending)"));
+}
+
+TEST(Together, BesideAFastRailThatTheProcessorFeedsASlowOneIsLeftOut)
+{
+    World w({2000.0, 500.0});
+    w.slower = [](std::uint32_t rails, std::size_t) { return 3U == rails ? 1.3 : 1.0; };
+    w.sending = 0.8;
+    w.play();
+    EXPECT_EQ(0b10U, w.left_out);
+    EXPECT_FALSE(w.fit[0].in_turn); // there is no other
 }
 
 TEST(Together, OneRailStaysWhateverTheyDo)
@@ -294,7 +310,7 @@ TEST(TogetherApi, ChecksItsArguments)
     EXPECT_EQ(nullptr, fsbml_together_create(0, fit, 0));
     EXPECT_EQ(nullptr, fsbml_together_create(FSBML_MAX_RAILS + 1, fit, 3));
     EXPECT_EQ(0U, fsbml_together_next(nullptr));
-    EXPECT_EQ(-EINVAL, fsbml_together_report(nullptr, nullptr, 0.0));
+    EXPECT_EQ(-EINVAL, fsbml_together_report(nullptr, nullptr, 0.0, 1000));
     EXPECT_EQ(0U, fsbml_together_conclude(nullptr, fit));
     fsbml_together_destroy(nullptr);
 }
@@ -309,12 +325,12 @@ TEST(TogetherApi, AStreamThatIsLostEndsIt)
     rate[0].G_ns_per_byte = 80.0;
     rate[1].G_ns_per_byte = 400.0;
     EXPECT_EQ(3U, fsbml_together_next(t));
-    EXPECT_EQ(0, fsbml_together_report(t, rate, 0.1));
+    EXPECT_EQ(0, fsbml_together_report(t, rate, 0.1, 1000));
     EXPECT_EQ(3U, fsbml_together_next(t));
     rate[0].G_ns_per_byte = 0.0;
-    EXPECT_EQ(0, fsbml_together_report(t, rate, 0.1));
+    EXPECT_EQ(0, fsbml_together_report(t, rate, 0.1, 1000));
     EXPECT_EQ(0U, fsbml_together_next(t));
-    EXPECT_EQ(-EINVAL, fsbml_together_report(t, rate, 0.1));
+    EXPECT_EQ(-EINVAL, fsbml_together_report(t, rate, 0.1, 1000));
     EXPECT_EQ(0U, fsbml_together_conclude(t, fit));
     EXPECT_TRUE(fit[0].valid && fit[1].valid);
     EXPECT_EQ(40.0, fit[0].params.G_ns_per_byte);

@@ -176,6 +176,14 @@ uint32_t fsbml_sweep(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const u
             fsbml_sweep_fit(&seen[i], &table->rail[i].fit);
         }
     }
+    fsbml_fit_t fit[FSBML_MAX_RAILS];
+    for (size_t i = 0; i < n; ++i) {
+        fit[i] = table->rail[i].fit;
+    }
+    fsbml_sweep_level(fit, n);
+    for (size_t i = 0; i < n; ++i) {
+        table->rail[i].fit = fit[i];
+    }
     table->duration_ns += fsbml_now_ns() - start;
     return failed;
 }

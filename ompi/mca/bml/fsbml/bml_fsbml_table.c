@@ -194,6 +194,19 @@ static bool is_reversed(const char *local, const uint32_t pair[2])
     return OMPI_PROC_MY_NAME->vpid == pair[1] || (is_among(local, pair[1]) && !is_among(local, pair[0]));
 }
 
+/* Of rails that a processor feeds one at a time, this process uses the one that its number on the node comes
+ * to; the others stay connected, for the case that it fails. */
+static bool is_another_process(const fsbml_table_t *table, uint32_t t)
+{
+    uint32_t n = 0, number = 0;
+    for (uint32_t i = 0; i < table->n_rails; ++i) {
+        const bool one_of_them = table->rail[i].fit.valid && table->rail[i].fit.in_turn;
+        number += one_of_them && i < t;
+        n += one_of_them;
+    }
+    return table->rail[t].fit.in_turn && n > 1 && number != fsbml_my_local_rank() % n;
+}
+
 fsbml_loggp_t fsbml_table_params(const fsbml_table_rail_t *r, uint32_t rail)
 {
     return mca_bml_fsbml.rail[rail].reversed ? fsbml_fit_reverse(&r->fit) : r->fit.params;
@@ -214,7 +227,7 @@ void fsbml_table_apply(const fsbml_table_t *table)
             const fsbml_table_rail_t *r = &copy->rail[t];
             const bool same = 0 == strcmp(m->rail[i].key, r->key);
             known = known || same;
-            if (same && r->fit.valid) {
+            if (same && r->fit.valid && !is_another_process(copy, t)) {
                 m->rail[i].reversed = is_reversed(local, r->pair);
                 const fsbml_loggp_t p = fsbml_table_params(r, i);
                 if (p.G_ns_per_byte != r->fit.params.G_ns_per_byte) {

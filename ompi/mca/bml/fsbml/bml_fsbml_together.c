@@ -9,9 +9,27 @@
 #include "bml_fsbml.h"
 #include "opal/util/show_help.h"
 
-enum { STREAM_NS = 4000000, LONGEST_NS = 24000000 };
+enum {
+    STREAM_NS = 4000000,
+    LONGEST = 6, /* times as long */
+    TRIPS = 12,  /* there and back, on the longest way: so long TCP needs to get to its rate */
+};
 
-static bool run(fsbml_together_t *together, mca_bml_fsbml_endpoint_t *ep, const uint32_t *rail, size_t n)
+/* The same for all rails: none is alone while the others' streams last. */
+static uint64_t wanted_ns(const fsbml_fit_t *fit, uint32_t rails, size_t n)
+{
+    const uint64_t most = fsbml_prtt_limit() / 8;
+    uint64_t wanted = STREAM_NS;
+    for (size_t i = 0; i < n; ++i) {
+        const fsbml_loggp_t *p = &fit[i].params;
+        const uint64_t trips = (uint64_t) (2 * TRIPS * (p->o_s_ns + p->L_ns + p->o_r_ns));
+        wanted = 0 != (rails & fsbml_bit((uint32_t) i)) && trips > wanted ? trips : wanted;
+    }
+    return wanted < most ? wanted : most;
+}
+
+static bool run(fsbml_together_t *together, mca_bml_fsbml_endpoint_t *ep, const uint32_t *rail, size_t n,
+                uint64_t wanted)
 {
     const mca_bml_fsbml_path_t *path[FSBML_MAX_RAILS];
     fsbml_streaming_limits_t limits[FSBML_MAX_RAILS];
@@ -22,13 +40,14 @@ static bool run(fsbml_together_t *together, mca_bml_fsbml_endpoint_t *ep, const 
     for (size_t i = 0; i < n; ++i) {
         if (rails & fsbml_bit((uint32_t) i)) {
             path[k] = fsbml_path(ep, rail[i]);
-            limits[k] = fsbml_stream_limits(path[k], STREAM_NS, LONGEST_NS);
+            limits[k] = fsbml_stream_limits(path[k], wanted, LONGEST * wanted);
             of[k++] = i;
         }
     }
     if (0 == k) {
         return false;
     }
+    const uint64_t start = fsbml_now_ns();
     const bool good = fsbml_stream_run(k, path, limits, fsbml_prtt_limit(), took, &sending);
     for (size_t i = 0; i < k && good; ++i) {
         rate[of[i]] = took[i];
@@ -36,7 +55,7 @@ static bool run(fsbml_together_t *together, mca_bml_fsbml_endpoint_t *ep, const 
                       "a stream on %s beside %zu others: %.4g ns/B, sending %.0f %% of the time",
                       mca_bml_fsbml.rail[rail[of[i]]].name, k - 1, took[i].G_ns_per_byte, sending * 100);
     }
-    (void) fsbml_together_report(together, rate, sending);
+    (void) fsbml_together_report(together, rate, sending, fsbml_now_ns() - start);
     return true;
 }
 
@@ -54,7 +73,8 @@ void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const ui
         return; /* the rails then count as independent */
     }
     const uint64_t end = fsbml_now_ns() + mca_bml_fsbml_params.calib.budget_ns;
-    while (fsbml_now_ns() < end && run(together, ep, rail, n)) {
+    const uint64_t wanted = wanted_ns(fit, rails, n);
+    while (fsbml_now_ns() < end && run(together, ep, rail, n, wanted)) {
     }
     const uint32_t left_out = fsbml_together_conclude(together, fit);
     fsbml_together_destroy(together);

@@ -72,8 +72,11 @@ typedef struct fsbml_fit_t {
     double together; /**< time of this rail beside all others by that alone: 1 is no interference; 0: not
                         known */
     double residual; /**< median |measured - fitted| / fitted of the g,G line */
-    bool tight;      /**< it was measured until its bounds were tight; else until the budget was spent */
-    uint32_t probes; /**< samples used */
+    bool
+        in_turn; /**< the processor feeds no more of such rails than one at a time: a process uses one of them
+                  */
+    bool tight;  /**< it was measured until its bounds were tight; else until the budget was spent */
+    uint32_t probes;               /**< samples used */
     char reason[FSBML_REASON_MAX]; /**< why it is not valid, or a warning; "" if there is none */
 } fsbml_fit_t;
 
@@ -168,6 +171,7 @@ typedef struct fsbml_rate_t {
     double burst_bytes; /**< what passed ahead of that rate: a shaper's bucket; 0 where there is none */
     uint32_t stamps;    /**< arrivals that counted; 0: of a rate with all pauses in it */
     bool steady;        /**< the last quarters agree within a tenth */
+    uint64_t bytes;     /**< that arrived, pauses or not */
 } fsbml_rate_t;
 
 /** A stream of messages on one rail (core/stream.hpp). */
@@ -203,6 +207,12 @@ typedef struct fsbml_sweep_t {
  * G of streams. Without a stream it is not valid. */
 void fsbml_sweep_fit(const fsbml_sweep_t *seen, fsbml_fit_t *out) FSBML_NOEXCEPT;
 
+/** Rails whose small messages take as long within a tenth, or 1 us, get the same L, o and g, and gaps per
+ * byte within a twentieth the same G, of both directions: where the measurement cannot tell rails apart, both
+ * ends of a path must prefer the same one, or an answer does not take the acknowledgement of a question
+ * along. */
+void fsbml_sweep_level(fsbml_fit_t *fits, size_t n) FSBML_NOEXCEPT;
+
 /** Whether two fits of a rail agree about 64 KiB within a quarter. */
 bool fsbml_fit_is_like(const fsbml_fit_t *fit, const fsbml_fit_t *other) FSBML_NOEXCEPT;
 
@@ -223,9 +233,10 @@ fsbml_together_t *fsbml_together_create(size_t n_rails, const fsbml_fit_t *fits,
 void fsbml_together_destroy(fsbml_together_t *t) FSBML_NOEXCEPT;
 /** The rails (bits) to stream on at once. 0: no more. */
 uint32_t fsbml_together_next(const fsbml_together_t *t) FSBML_NOEXCEPT;
-/** Their rates by rail, and the share of the time that the sender's processor was busy with sending. A G of
- * 0: it did not get through, and nothing more is to be done. */
-int fsbml_together_report(fsbml_together_t *t, const fsbml_rate_t *rate, double sending) FSBML_NOEXCEPT;
+/** Their rates by rail, the share of the time that the sender's processor was busy with sending, and how long
+ * it took in all. A G of 0: it did not get through, and nothing more is to be done. */
+int fsbml_together_report(fsbml_together_t *t, const fsbml_rate_t *rate, double sending,
+                          uint64_t took_ns) FSBML_NOEXCEPT;
 /** Puts what came out into the fits of fsbml_together_create; returns the rails (bits) that are left out. */
 uint32_t fsbml_together_conclude(const fsbml_together_t *t, fsbml_fit_t *fits) FSBML_NOEXCEPT;
 

@@ -213,6 +213,7 @@ fsbml_rate_t Stream::rate() const
         double ns; // that it stands for
     };
     fsbml_rate_t rate{};
+    rate.bytes = arrived_;
     std::vector<Slope> slopes;
     for (const Half &h : halves()) {
         const auto long_enough = [&](std::size_t from, std::size_t to) {

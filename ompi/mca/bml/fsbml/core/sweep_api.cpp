@@ -12,6 +12,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <vector>
 
 struct fsbml_streaming_t final {
     explicit fsbml_streaming_t(const fsbml_streaming_limits_t &limits) : impl(limits) {}
@@ -36,10 +39,65 @@ constexpr double kSmallNs = 20e3;   // ... and what the processor has to do
 constexpr double kConfirms = 0.15;  // of G
 constexpr double kAlike = 0.25;     // of the gap of a large message
 constexpr double kLarge = 65536.0;
+constexpr double kLevelG = 0.05;  // what a stream cannot tell apart, ...
+constexpr double kLevelWay = 0.1; // ... and small messages cannot
+constexpr double kLevelNs = 1000.0;
 
 double ns(std::uint64_t time) noexcept
 {
     return static_cast<double>(time);
+}
+
+bool level(double one, double two, double share, double least) noexcept
+{
+    return std::fabs(one - two) <= std::max(share * std::max(one, two), least);
+}
+
+// Gives the members of those fits that are `alike` the first one their mean.
+void level_members(fsbml_fit_t *fits, std::size_t n, const std::vector<double fsbml_loggp_t::*> &members,
+                   const std::function<bool(const fsbml_fit_t &, const fsbml_fit_t &)> &alike)
+{
+    std::vector<bool> done(n, false);
+    for (std::size_t first = 0; first < n; ++first) {
+        std::vector<std::size_t> group;
+        for (std::size_t i = first; i < n; ++i) {
+            if (!done[i] && fits[first].valid && fits[i].valid && !done[first]
+                && alike(fits[first], fits[i])) {
+                group.push_back(i);
+            }
+        }
+        for (double fsbml_loggp_t::*m : members) {
+            const double sum =
+                std::accumulate(group.begin(), group.end(), 0.0,
+                                [&](double all, std::size_t i) { return all + fits[i].params.*m; });
+            for (const std::size_t i : group) {
+                fits[i].params.*m = sum / static_cast<double>(group.size());
+            }
+        }
+        for (const std::size_t i : group) {
+            done[i] = true;
+        }
+    }
+}
+
+double way(const fsbml_fit_t &fit) noexcept
+{
+    return fit.params.o_s_ns + fit.params.L_ns + fit.params.o_r_ns;
+}
+
+// The other direction's too, where there is one.
+void keep_back(fsbml_fit_t *fits, std::size_t n) noexcept
+{
+    for (std::size_t i = 0; i < n; ++i) {
+        fsbml_loggp_t &back = fits[i].back;
+        if (back.G_ns_per_byte > 0.0) {
+            back.o_s_ns = fits[i].params.o_s_ns;
+            back.g_ns = fits[i].params.g_ns;
+            if (level(back.G_ns_per_byte, fits[i].params.G_ns_per_byte, kLevelG, 0.0)) {
+                back.G_ns_per_byte = fits[i].params.G_ns_per_byte;
+            }
+        }
+    }
 }
 
 } // namespace
@@ -142,6 +200,25 @@ void fsbml_sweep_fit(const fsbml_sweep_t *seen, fsbml_fit_t *out) noexcept
     }
 }
 
+void fsbml_sweep_level(fsbml_fit_t *fits, size_t n) noexcept
+{
+    using P = fsbml_loggp_t;
+    (void) fsbml::guard([&] {
+        level_members(fits, n, {&P::L_ns, &P::o_s_ns, &P::o_r_ns},
+                      [](const fsbml_fit_t &a, const fsbml_fit_t &b) {
+                          return level(way(a), way(b), kLevelWay, kLevelNs);
+                      });
+        level_members(fits, n, {&P::g_ns}, [](const fsbml_fit_t &a, const fsbml_fit_t &b) {
+            return level(a.params.g_ns, b.params.g_ns, kLevelWay, kLevelNs);
+        });
+        level_members(fits, n, {&P::G_ns_per_byte}, [](const fsbml_fit_t &a, const fsbml_fit_t &b) {
+            return level(a.params.G_ns_per_byte, b.params.G_ns_per_byte, kLevelG, 0.0);
+        });
+        keep_back(fits, n);
+        return 0;
+    });
+}
+
 bool fsbml_fit_is_like(const fsbml_fit_t *fit, const fsbml_fit_t *other) noexcept
 {
     if (nullptr == fit || nullptr == other || !fit->valid || !other->valid) {
@@ -184,17 +261,20 @@ uint32_t fsbml_together_next(const fsbml_together_t *t) noexcept
     return nullptr == t ? 0 : t->impl.next();
 }
 
-int fsbml_together_report(fsbml_together_t *t, const fsbml_rate_t *rate, double sending) noexcept
+int fsbml_together_report(fsbml_together_t *t, const fsbml_rate_t *rate, double sending,
+                          uint64_t took_ns) noexcept
 {
     if (nullptr == t || nullptr == rate || 0 == t->impl.next()) {
         return -EINVAL;
     }
     return fsbml::guard([&] {
         double ns_per_byte[FSBML_MAX_RAILS] = {};
+        double carried = 0.0;
         for (std::size_t i = 0; i < t->n; ++i) {
             ns_per_byte[i] = rate[i].G_ns_per_byte;
+            carried += ns(rate[i].bytes) / std::max(ns(took_ns), 1.0);
         }
-        t->impl.report(ns_per_byte, sending);
+        t->impl.report(ns_per_byte, sending, carried);
         return 0;
     });
 }

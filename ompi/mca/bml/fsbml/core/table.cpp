@@ -37,10 +37,11 @@ bool fit_consistent(const fsbml_fit_t &f) noexcept
 
 constexpr std::uint64_t kFlagValid = 1;
 constexpr std::uint64_t kFlagTight = 2;
+constexpr std::uint64_t kFlagInTurn = 4;
 
 void put_fit(wire::Writer &w, const fsbml_fit_t &f) noexcept
 {
-    w.put((f.valid ? kFlagValid : 0) | (f.tight ? kFlagTight : 0), 1);
+    w.put((f.valid ? kFlagValid : 0) | (f.tight ? kFlagTight : 0) | (f.in_turn ? kFlagInTurn : 0), 1);
     for (const fsbml_loggp_t *p : {&f.params, &f.back}) {
         for (double fsbml_loggp_t::*const m : kMembers) {
             w.put_double(p->*m);
@@ -58,6 +59,7 @@ void get_fit(wire::Reader &r, fsbml_fit_t &f) noexcept
     const std::uint64_t flags = r.get(1);
     f.valid = 0 != (flags & kFlagValid);
     f.tight = 0 != (flags & kFlagTight);
+    f.in_turn = 0 != (flags & kFlagInTurn);
     for (fsbml_loggp_t *p : {&f.params, &f.back}) {
         for (double fsbml_loggp_t::*const m : kMembers) {
             p->*m = r.get_double();
@@ -68,7 +70,7 @@ void get_fit(wire::Reader &r, fsbml_fit_t &f) noexcept
     }
     f.probes = r.get_u32();
     r.get_text(f.reason);
-    if (flags > (kFlagValid | kFlagTight) || !fit_consistent(f)) {
+    if (flags > (kFlagValid | kFlagTight | kFlagInTurn) || !fit_consistent(f)) {
         r.fail();
     }
 }
@@ -337,8 +339,7 @@ std::string table_text(const fsbml_table_t &t, const fsbml_rail_about_t *about)
             append_break(s, f.valid ? p : fsbml_loggp_t{});
         }
         if (f.valid) {
-            append(s, " %6u %6.2f %% %12s\n", f.probes, f.residual * 100.0,
-                   f.tight ? "tight" : "disturbed");
+            append(s, " %6u %6.2f %% %12s\n", f.probes, f.residual * 100.0, f.tight ? "tight" : "disturbed");
         } else {
             append(s, " %6u %8s %12s\n", f.probes, "-", "-");
         }

@@ -97,7 +97,7 @@ bool read_rail(std::istringstream &words, fsbml_table_rail_t &rail, std::string 
         const std::string what = word.substr(0, at);
         double value = 0.0;
         if (std::string::npos == at || !number(word.substr(at + 1), value) || value < 0.0
-            || ("tight" == what && value > 1.0)) {
+            || (("tight" == what || "in_turn" == what) && value > 1.0)) {
             reason = "'" + word + "' is not a parameter and its value";
             return false;
         }
@@ -107,6 +107,8 @@ bool read_rail(std::istringstream &words, fsbml_table_rail_t &rail, std::string 
             rail.fit.probes = static_cast<std::uint32_t>(value);
         } else if (what == "tight") {
             rail.fit.tight = value > 0.0;
+        } else if (what == "in_turn") {
+            rail.fit.in_turn = value > 0.0;
         } else {
             reason = "there is no parameter '" + what + "'";
             return false;
@@ -153,6 +155,7 @@ std::string table_to_file(const fsbml_table_t &t, const std::string &fingerprint
         write(out, "duplex", fit.duplex, false);
         write(out, "together", fit.together, false);
         write(out, "residual", fit.residual, true);
+        write(out, "in_turn", fit.in_turn ? 1.0 : 0.0, false);
         write(out, "tight", fit.tight ? 1.0 : 0.0, true);
         out << " probes=" << fit.probes << "\n";
     }

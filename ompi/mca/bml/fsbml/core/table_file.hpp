@@ -9,7 +9,7 @@
 //   of FINGERPRINT      what it was measured on; to others it is of no use
 //   rail KEY NAME PARAMETER=NUMBER ...    a line a rail, in ns, ns/byte and bytes. Parameters are
 //       L, o_s, o_r, g, G, burst, O_s, O_r, break, g_above, G_above, of the other direction back.o_s,
-//       back.g, ..., and duplex, together, residual, tight (1 or 0), probes
+//       back.g, ..., and duplex, together, residual, in_turn and tight (1 or 0), probes
 //   check CRC-32        of all bytes before
 //
 // What is 0 may be left out of a rail's line. Lines that begin with # are comments. Numbers are as in C,

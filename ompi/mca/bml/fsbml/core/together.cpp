@@ -16,9 +16,11 @@ namespace fsbml
 namespace
 {
 
-constexpr std::size_t kRounds = 7;       // to be sure
-constexpr double kLoss = 0.9;            // what they carry with it, by what they carry without
-constexpr double kSending = 0.7;         // from this share on, the processor decides
+constexpr std::size_t kRounds = 7; // to be sure
+constexpr double kLoss = 0.9;      // what they carry with it, by what they carry without
+constexpr double kSending = 0.7;   // from this share on, the processor decides
+constexpr double kGain = 1.1;      // what several rails must carry more than one, for a process that is busy
+constexpr double kAsGood = 0.7;    // by the best, alone
 constexpr std::size_t kMostSuspects = 4; // each needs runs of its own
 
 constexpr std::uint32_t bit(std::size_t rail) noexcept
@@ -39,6 +41,23 @@ double rate_of(std::uint32_t rails, const double *ns_per_byte) noexcept
         rate += has(rails, i) ? 1.0 / ns_per_byte[i] : 0.0;
     }
     return rate;
+}
+
+// The fastest of some rails.
+std::size_t best_of(std::uint32_t rails, const double *ns_per_byte) noexcept
+{
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        best = has(rails, i) && (!has(rails, best) || ns_per_byte[i] < ns_per_byte[best]) ? i : best;
+    }
+    return best;
+}
+
+double median(std::vector<double> values)
+{
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
 }
 
 } // namespace
@@ -84,6 +103,7 @@ void Together::begin() noexcept
 {
     rounds_ = 0;
     all_.clear();
+    sending_.clear();
     suspect_.clear();
     least_.fill(kMaxG);
     next_ = 0 != (members_ & (members_ - 1)) ? members_ : 0;
@@ -111,13 +131,17 @@ void Together::find_suspects()
     suspect_.resize(std::min(suspect_.size(), kMostSuspects));
 }
 
-void Together::report(const double *ns_per_byte, double sending)
+void Together::report(const double *ns_per_byte, double sending, double carried)
 {
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         if (has(next_, i) && !(ns_per_byte[i] > 0.0)) {
             give_up();
             return;
         }
+    }
+    if (busy_) {
+        feed(carried);
+        return;
     }
     const double rate = rate_of(next_, ns_per_byte);
     if (next_ != members_) {
@@ -129,7 +153,7 @@ void Together::report(const double *ns_per_byte, double sending)
     }
     ++rounds_;
     all_.push_back(rate);
-    busy_ = busy_ || sending > kSending;
+    sending_.push_back(sending);
     bool shares = false;
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         if (has(members_, i)) {
@@ -139,31 +163,45 @@ void Together::report(const double *ns_per_byte, double sending)
     }
     if (!shares) {
         next_ = 0;
-    } else if (rounds_ >= kRounds && busy_) {
-        judge_processor();
+    } else if (rounds_ >= kRounds && sure_ && median(sending_) > kSending) {
+        busy_ = true;
+        feed(carried);
     } else if (rounds_ >= kRounds) {
         find_suspects();
         judge();
     }
 }
 
-// Rails that the processor feeds no faster than one of them carry the messages of that one.
+// All, and the best rail alone, in turn: the processor's speed changes from moment to moment.
+void Together::feed(double carried)
+{
+    const std::size_t best = best_of(members_, alone_.data());
+    (next_ == members_ ? fed_ : best_).push_back(carried);
+    next_ = next_ == members_ ? bit(best) : members_;
+    if (best_.size() >= kRounds) {
+        judge_processor();
+    }
+}
+
 void Together::judge_processor()
 {
-    const double all = *std::max_element(all_.begin(), all_.end());
-    std::size_t best = 0;
-    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
-        best = has(members_, i) && (!has(members_, best) || alone_[i] < alone_[best]) ? i : best;
-    }
+    const double all = median(fed_);
+    const double best = median(best_);
+    const double least = alone_[best_of(members_, alone_.data())];
     next_ = 0;
-    if (sure_ && all * kLoss <= 1.0 / alone_[best]) {
-        for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
-            with_[i] = all;
-            without_[i] = 1.0 / alone_[best];
-        }
-        left_out_ |= members_ & ~bit(best);
-        members_ = bit(best);
+    gain_ = best > 0.0 ? all / best : 0.0;
+    if (gain_ >= kGain) {
+        return;
     }
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        with_[i] = all;
+        without_[i] = best;
+        if (has(members_, i)) {
+            (alone_[i] * kAsGood <= least ? in_turn_ : left_out_) |= bit(i);
+        }
+    }
+    members_ &= ~left_out_;
+    in_turn_ = 0 != (in_turn_ & (in_turn_ - 1)) ? in_turn_ : 0;
 }
 
 // Each suspect's runs, then the one whose loss is the greatest is left out, if that is so each time.
@@ -202,7 +240,6 @@ void Together::judge()
 
 void Together::conclude(fsbml_fit_t *fits) const
 {
-    const double all = all_.empty() ? 0.0 : *std::max_element(all_.begin(), all_.end());
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         fsbml_fit_t &fit = fits[i];
         if (has(left_out_, i)) {
@@ -211,15 +248,21 @@ void Together::conclude(fsbml_fit_t *fits) const
                                  "left out: with it the rails carry %.3g MB/s together, without it %.3g (%s)",
                                  with_[i] * 1e3, without_[i] * 1e3,
                                  busy_ ? "the processor is busy with sending" : "a shared link or bus?");
+        } else if (has(in_turn_, i)) {
+            fit.in_turn = true;
+            fit.together = 1.0;
+            remark(fit, "a process feeds it no faster with the others: each process uses one of them");
         } else if (has(members_, i) && 0 == (members_ & (members_ - 1)) && 0 != left_out_) {
             fit.together = 1.0;
         } else if (has(members_, i) && rounds_ > 0) {
             // What the processor feeds, it feeds in turn: that one is slower than the other means nothing.
+            const double least = alone_[best_of(members_, alone_.data())];
+            const bool fed = busy_ && gain_ > 0.0;
             const double factor =
-                std::max(busy_ ? rate_of(members_, alone_.data()) / all : least_[i] / alone_[i], 1.0);
+                std::max(fed ? rate_of(members_, alone_.data()) * least / gain_ : least_[i] / alone_[i], 1.0);
             const bool sure = rounds_ >= kRounds && factor > kShares;
             fit.together = sure && scale_gaps(fit, factor) ? factor : std::min(factor, kShares);
-            if (sure && busy_) {
+            if (sure && fed) {
                 remark(fit, "beside the others it is limited by the processor");
             }
         }

@@ -6,8 +6,9 @@
 //
 // A rail that is slower beside the others, each time, is scheduled as what it is there: its gaps per byte are
 // scaled. A rail with which all carry clearly less than without it, each time, is left out. Where sending
-// keeps the processor busy, losses are the processor's: all rails' gaps are scaled alike, or, where it feeds
-// all no faster than the best, the others are left out.
+// keeps the processor busy, losses are the processor's: all rails' gaps are scaled alike. Where it feeds all
+// no faster than the best alone, each process uses one of those that are as good as that, and other processes
+// of the node others; the slower ones are left out.
 #ifndef FSBML_TOGETHER_HPP
 #define FSBML_TOGETHER_HPP
 
@@ -38,8 +39,9 @@ public:
 
     // The rails on which streams are to be sent at once, 0: it is over.
     std::uint32_t next() const noexcept { return next_; }
-    // Their rates in ns/byte, by rail, and the share of the time that the processor was busy with sending.
-    void report(const double *ns_per_byte, double sending);
+    // Their rates in ns/byte, by rail, the share of the time that the processor was busy with sending, and
+    // what they carried in all, in bytes/ns.
+    void report(const double *ns_per_byte, double sending, double carried);
     // The rails could not be measured: they stay as they are.
     void give_up() noexcept;
 
@@ -56,6 +58,7 @@ private:
     void begin() noexcept;
     void find_suspects();
     void judge();
+    void feed(double carried);
     void judge_processor();
 
     Rates alone_{};
@@ -65,10 +68,15 @@ private:
     std::uint32_t members_;
     std::uint32_t next_ = 0;
     std::uint32_t left_out_ = 0;
-    std::size_t rounds_ = 0;  // of all at once, with these members
-    bool sure_ = true;        // of what each carries alone
-    bool busy_ = false;       // the processor, with sending
+    std::size_t rounds_ = 0; // of all at once, with these members
+    bool sure_ = true;       // of what each carries alone
+    bool busy_ = false;      // the processor, with sending
+    double gain_ = 0.0;      // then: what all carry by what the best carries
+    std::uint32_t in_turn_ = 0;
+    std::vector<double> sending_;
     std::vector<double> all_; // bytes per ns of all, a round each
+    std::vector<double> fed_; // the same of all, and of the best rail, in turn, where the processor is busy
+    std::vector<double> best_;
     std::vector<Suspect> suspect_;
 };
 
