@@ -101,7 +101,7 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
 
 /* Of a fragment's time may go into its fixed part, which is hidden while another one is on the rail: what a
  * large fragment loses at a message's end, where rails do not end together, is more. */
-#define LOSS 0.1
+#define LOSS 0.06
 enum { LEAST = 8192 }; /* so that its last frame, which is not full, does not matter */
 
 void fsbml_limits_apply_quantum(void)

@@ -33,7 +33,7 @@ struct fsbml_together_t final {
 namespace
 {
 
-constexpr double kAsOverhead = 1.1; // gap of small messages against o_s
+constexpr double kAsOverhead = 2.5; // gap of small messages against o_s: so much of it is the processors'
 constexpr double kFrame = 1500.0;   // a small message takes no longer than a whole frame, ...
 constexpr double kSmallNs = 20e3;   // ... and what the processor has to do
 constexpr double kConfirms = 0.15;  // of G
