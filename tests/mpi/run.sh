@@ -37,7 +37,7 @@ BESIDE=(
     "version|4|4|100mbit 100mbit 10mbit|soak 10"
     "version|2|2|200mbit 20mbit|pt2pt,shares,match,datatypes,order,order 1,collectives,comms,onesided,onesided_atomics,onesided_passive,onesided_windows,requests;threads,stress;spawn;connect;lifecycle quiet;lifecycle pair;lifecycle unreceived;lifecycle busy;late"
     "version|4|4|200mbit 20mbit|late;spawn;connect;lifecycle quiet;lifecycle pair"
-    "version|2|2|200mbit 20mbit|pt2pt,match,requests;stress|--mca bml_fsbml_rdma on"
+    "version|2|2|200mbit 20mbit|pt2pt,match,requests,onesided;stress|--mca bml_fsbml_rdma on"
     "version|2|2|200mbit|pt2pt,order,collectives"
     "version|4|4|200mbit 20mbit|order,collectives|--mca mpi_add_procs_cutoff 1024"
     "version|4|4|200mbit 20mbit|match|--mca mpi_preconnect_mpi 1"

@@ -27,6 +27,7 @@ SHARED=(
 ORDER=(
     '100mbit,nodes=0-1 100mbit||a peer without rail0, spoken to first: first 2: works'
     '100mbit,nodes=0-1 100mbit||a peer without rail0, that speaks first: first 0: works'
+    '100mbit 100mbit,nodes=0-1|--mca bml_fsbml_rdma on|a peer without rail1, long messages put: pt2pt: works'
     '200mbit 20mbit|--mca btl_tcp_if_include rail1,rail0|rails named in another order: uneven alone 49152: 0.8-1.1 0.0-0.25'
     '200mbit 20mbit|node0:OMPI_MCA_btl_tcp_if_include=rail1,rail0|rails named in another order on one node: uneven alone 49152: 0.8-1.1 0.0-0.25'
     '200mbit 20mbit|--mca btl_tcp_if_include 10.71.1.0/24,10.71.0.0/24|networks named in another order: uneven alone 49152: 0.8-1.1 0.0-0.25'

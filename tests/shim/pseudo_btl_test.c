@@ -251,10 +251,12 @@ static void rdma_lists_hold_real_btls(void)
     two_rails();
     fake[0].super.btl_flags |= MCA_BTL_FLAGS_PUT;
     fake[0].super.btl_put = (mca_btl_base_module_put_fn_t) abort;
+    peer_flags = FSBML_HELLO_RDMA;
     world_up(2);
     mca_bml_base_endpoint_t *ep = peer_up();
-    CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_rdma));
-    const mca_bml_base_btl_t *rdma = mca_bml_base_btl_array_get_index(&ep->btl_rdma, 0);
+    peer_flags = 0;
+    CHECK(2 == mca_bml_base_btl_array_get_size(&ep->btl_rdma)); /* the pseudo BTL's rests */
+    const mca_bml_base_btl_t *rdma = mca_bml_base_btl_array_get_index(&ep->btl_rdma, 1);
     CHECK(&fake[0].super == rdma->btl && eager(ep)->btl_endpoint != rdma->btl_endpoint);
     CHECK(rdma == mca_bml_base_btl_array_find(&ep->btl_rdma, &fake[0].super));
 #ifdef FSBML_HOOKS_PATCHED

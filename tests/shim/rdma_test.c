@@ -35,12 +35,13 @@ static void only_what_all_can(void)
         fsbml_rdma_t mode;
         bool registers;
         uint32_t flags, expected;
+        bool rests;
     } cases[] = {
-        {FSBML_RDMA_AUTO, true, MCA_BTL_FLAGS_RDMA, MCA_BTL_FLAGS_RDMA},
-        {FSBML_RDMA_AUTO, true, MCA_BTL_FLAGS_PUT, MCA_BTL_FLAGS_PUT},
-        {FSBML_RDMA_AUTO, false, MCA_BTL_FLAGS_PUT, 0},
-        {FSBML_RDMA_ON, false, MCA_BTL_FLAGS_PUT, MCA_BTL_FLAGS_PUT},
-        {FSBML_RDMA_OFF, true, MCA_BTL_FLAGS_RDMA, 0},
+        {FSBML_RDMA_AUTO, true, MCA_BTL_FLAGS_RDMA, MCA_BTL_FLAGS_RDMA, false},
+        {FSBML_RDMA_AUTO, true, MCA_BTL_FLAGS_PUT, MCA_BTL_FLAGS_PUT, false},
+        {FSBML_RDMA_AUTO, false, MCA_BTL_FLAGS_PUT, MCA_BTL_FLAGS_PUT, true},
+        {FSBML_RDMA_ON, false, MCA_BTL_FLAGS_PUT, MCA_BTL_FLAGS_PUT, false},
+        {FSBML_RDMA_OFF, true, MCA_BTL_FLAGS_RDMA, 0, false},
     };
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); ++c) {
         mca_bml_fsbml_params.rdma = cases[c].mode;
@@ -49,11 +50,39 @@ static void only_what_all_can(void)
         const bool pseudo = NULL != e && e->btl == mca_bml_base_btl_array_get_index(&ep->btl_eager, 0)->btl;
         CHECK(pseudo == (0 != cases[c].expected));
         CHECK(!pseudo || cases[c].expected == (e->btl_flags & MCA_BTL_FLAGS_RDMA));
+        /* ob1 takes no entries of less than half of the weight */
+        CHECK(!pseudo || cases[c].rests == (e->btl_weight < 0.5f));
+        CHECK(!pseudo || cases[c].rests == (SIZE_MAX == ep->btl_send_limit));
         /* a real BTL's entry may be there, but never with the eager list's endpoint: ob1 would use it */
         CHECK(pseudo || NULL == e || e->btl_endpoint != expected_endpoint);
         down(2);
     }
     mca_bml_fsbml_params.rdma = FSBML_RDMA_AUTO;
+}
+
+/* Where a processor feeds one rail at a time, this process uses one, and puts over it, in one piece. */
+static void puts_rest_until_the_processor_is_the_limit(void)
+{
+    mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT, false);
+    mca_bml_base_btl_t *e = rdma_entry(ep);
+    const size_t largest = e->btl->btl_max_send_size, cut = e->btl->btl_rdma_pipeline_frag_size;
+    CHECK(e->btl_endpoint == expected_endpoint && e->btl_weight < 0.5f);
+    fsbml_table_t *table = calloc(1, sizeof(*table));
+    table->n_rails = 2;
+    for (uint32_t i = 0; i < 2; ++i) {
+        memcpy(table->rail[i].key, mca_bml_fsbml.rail[i].key, sizeof(table->rail[i].key));
+        table->rail[i].fit.valid = table->rail[i].fit.in_turn = true;
+        table->rail[i].fit.params =
+            (fsbml_loggp_t){.L_ns = 2000, .o_s_ns = 3000, .o_r_ns = 900, .G_ns_per_byte = 0.2};
+    }
+    known_procs = 1;
+    fsbml_table_apply(table);
+    known_procs = 0;
+    free(table);
+    CHECK(1 == mca_bml_fsbml.rail[0].measured + mca_bml_fsbml.rail[1].measured);
+    CHECK(1.0f == e->btl_weight && 1 << 20 == ep->btl_send_limit);
+    CHECK(largest == e->btl->btl_max_send_size && cut == e->btl->btl_rdma_pipeline_frag_size);
+    down(2);
 }
 
 /* Cuts a transfer as ob1 does, and lets the rails take the pieces. */
@@ -374,6 +403,7 @@ int main(void)
     static void (*const test[])(void) = {
         ob1_accepts_the_entry,
         only_what_all_can,
+        puts_rest_until_the_processor_is_the_limit,
         every_byte_once,
         no_registration_no_traffic,
         refused_operations_go_on,

@@ -206,7 +206,8 @@ TEST(Together, BesideAFastRailThatTheProcessorFeedsASlowOneIsLeftOut)
     w.sending = 0.8;
     w.play();
     EXPECT_EQ(0b10U, w.left_out);
-    EXPECT_FALSE(w.fit[0].in_turn); // there is no other
+    EXPECT_TRUE(w.fit[0].in_turn);
+    EXPECT_STREQ("", w.fit[0].reason); // there is no other
 }
 
 TEST(Together, OneRailStaysWhateverTheyDo)

@@ -65,6 +65,7 @@ struct mca_bml_fsbml_group_t {
     uint32_t rdma_rails;   /**< those over which the PML puts and gets; 0: it does neither */
     size_t rdma_frag_size; /**< of those, before the quantum */
     size_t get_limit;
+    bool rdma_rests; /**< the PML sends fragments over them all the same: none registers memory */
 };
 
 /** Where questions on a path have come to: where they should, back to who asked, or to another rank. */
@@ -131,7 +132,7 @@ struct mca_bml_fsbml_endpoint_t {
     uint64_t confirm_ns;       /**< when the peer was asked on a live path whether it is there */
     uint64_t confirmed_ns;     /**< when it said so */
     struct mca_bml_fsbml_endpoint_t *next, *before; /**< in that list, which is a ring */
-    fsbml_distance_t *distance;            /**< it is being asked how far it is, NULL: it is not */
+    fsbml_distance_t *distance;                     /**< it is being asked how far it is, NULL: it is not */
 
     _Atomic uint32_t n_paths; /**< those below it are complete */
     uint32_t capacity;

@@ -147,9 +147,12 @@ int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, con
         || OMPI_SUCCESS != (rc = mca_bml_base_btl_array_reserve(&bml_ep->btl_rdma, n + 1))) {
         return rc;
     }
-    const bool for_pml = rail >= 0 && 0 != mca_bml_fsbml.rail[rail].group->rdma_rails;
+    mca_bml_fsbml_group_t *group = rail >= 0 ? mca_bml_fsbml.rail[rail].group : NULL;
+    const bool for_pml = NULL != group && 0 != group->rdma_rails;
+    const bool alone = for_pml && !group->rdma_rests;
     if (for_pml) {
         fsbml_rdma_list(proc, bml_ep, fsbml_endpoint_of(bml_ep));
+        fsbml_rdma_offer(bml_ep, fsbml_endpoint_of(bml_ep));
     }
     if (rail >= 0 && pml_uses_all_rdma()) {
         return OMPI_SUCCESS;
@@ -160,7 +163,7 @@ int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, con
         bool in_use = (entry[i].btl_flags & MCA_BTL_FLAGS_SEND)
                       && send[0].btl->btl_exclusivity == entry[i].btl->btl_exclusivity;
         /* Beside the pseudo BTL's entry, real ones are only for one-sided communication on hardware. */
-        if (may_rdma(proc, &entry[i], in_use && !(for_pml && fsbml_rail_of(entry[i].btl) >= 0))) {
+        if (may_rdma(proc, &entry[i], in_use && !(alone && fsbml_rail_of(entry[i].btl) >= 0))) {
             rdma[n_rdma++] = entry[i];
         }
     }
@@ -180,7 +183,12 @@ int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, con
             bml_ep->btl_send_limit = btl->btl_min_rdma_pipeline_size;
         }
     }
+    const size_t limit = bml_ep->btl_send_limit;
     weigh(&bml_ep->btl_rdma);
+    if (for_pml) { /* that weight is no matter of bandwidth */
+        fsbml_rdma_offer(bml_ep, fsbml_endpoint_of(bml_ep));
+        bml_ep->btl_send_limit = limit;
+    }
     return OMPI_SUCCESS;
 }
 

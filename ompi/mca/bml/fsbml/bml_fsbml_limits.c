@@ -104,6 +104,21 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
 #define LOSS 0.06
 enum { LEAST = 8192 }; /* so that its last frame, which is not full, does not matter */
 
+/* Whether this process uses one of a group's rails because the processor feeds it no more of them. */
+static bool one_at_a_time(const mca_bml_fsbml_group_t *group)
+{
+    const mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    bool so = false;
+    for (uint32_t i = 0; NULL != m->table && i < m->n_rails; ++i) {
+        for (uint32_t t = 0; t < m->table->n_rails; ++t) {
+            so = so
+                 || ((group->rails & ~group->gone & fsbml_bit(i)) && m->table->rail[t].fit.in_turn
+                     && 0 == strcmp(m->rail[i].key, m->table->rail[t].key));
+        }
+    }
+    return so;
+}
+
 void fsbml_limits_apply_quantum(void)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
@@ -122,6 +137,10 @@ void fsbml_limits_apply_quantum(void)
         }
         if (0 == quantum && n > 0) {
             quantum = fsbml_quantum(params, n, LOSS, LEAST, group->max_send_size);
+        }
+        if (0 == mca_bml_fsbml_params.quantum && 1 == n && one_at_a_time(group)) {
+            fsbml_rdma_wake(group); /* and nothing is cut: there is nothing to divide it between */
+            quantum = 0;
         }
         if (quantum > 0) {
             fsbml_rdma_apply_quantum(group, quantum);

@@ -153,7 +153,7 @@ uint64_t fsbml_hello_refusals(const ompi_process_name_t *peer);
 typedef enum fsbml_speech_t {
     FSBML_SPEECH_NONE, /**< it does not put and get by FSBML */
     FSBML_SPEECH_ALL,  /**< FSBML's, with those of all rails */
-    FSBML_SPEECH_REAL, /**< it does not run FSBML: the real BTL's */
+    FSBML_SPEECH_REAL, /**< it does not run FSBML, or has one rail: the real BTL's */
 } fsbml_speech_t;
 fsbml_speech_t fsbml_hello_rdma(const ompi_process_name_t *peer);
 /** Sees to it that what this process knows of a peer, its BTLs' addresses too, is of this life of MPI. */

@@ -262,13 +262,15 @@ static int pseudo_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
 /* ------------------------------------------------------------------- set-up */
 
 /* Whether the PML may put or get over a rail. Where no memory is registered (tcp), a put is a send of ob1's
- * in disguise, with a request and an acknowledgement for each piece: docs/results.md has what both give. */
-static bool is_wanted(const mca_btl_base_module_t *real)
+ * in disguise, with a request and an acknowledgement for each piece: docs/results.md has what both give. But
+ * its bytes are read to where they belong, without a copy: where the processor is the limit that is what
+ * counts, so it is kept ready. */
+static bool is_wanted(const mca_btl_base_module_t *real, bool registers)
 {
     const bool offers = 0 != (fsbml_btl_flags(real) & MCA_BTL_FLAGS_RDMA);
     switch (mca_bml_fsbml_params.rdma) {
     case FSBML_RDMA_AUTO:
-        return offers && NULL != real->btl_register_mem;
+        return offers && (NULL != real->btl_register_mem) == registers;
     case FSBML_RDMA_ON:
         return offers;
     case FSBML_RDMA_OFF:
@@ -287,8 +289,22 @@ static size_t greater(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* Whether any of a group's rails has memory registered for it. */
+static bool any_registers(const mca_bml_fsbml_group_t *group)
+{
+    for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
+        const mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
+        if (0 != (group->rails & fsbml_bit(i)) && 0 != (fsbml_btl_flags(real) & MCA_BTL_FLAGS_RDMA)
+            && NULL != real->btl_register_mem) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void fsbml_rdma_construct(mca_bml_fsbml_group_t *group)
 {
+    const bool any = any_registers(group);
     mca_btl_base_module_t *p = &group->pseudo;
     uint32_t common = MCA_BTL_FLAGS_RDMA | FSBML_BTL_FLAGS_REMOTE_COMPLETION
                       | FSBML_BTL_FLAGS_ACCELERATOR_RDMA | MCA_BTL_FLAGS_HETEROGENEOUS_RDMA;
@@ -304,7 +320,7 @@ void fsbml_rdma_construct(mca_bml_fsbml_group_t *group)
     for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
         const mca_btl_base_module_t *real = mca_bml_fsbml.rail[i].btl;
         mca_bml_fsbml.rail[i].key_digest = fsbml_digest(mca_bml_fsbml.rail[i].key);
-        if (0 == (group->rails & fsbml_bit(i)) || !is_wanted(real)
+        if (0 == (group->rails & fsbml_bit(i)) || !is_wanted(real, any)
             || handles + fsbml_handle_share(i) > MCA_BTL_REG_HANDLE_MAX_SIZE) {
             continue;
         }
@@ -332,6 +348,7 @@ void fsbml_rdma_construct(mca_bml_fsbml_group_t *group)
     if (0 == group->rdma_rails) {
         return;
     }
+    group->rdma_rests = FSBML_RDMA_AUTO == mca_bml_fsbml_params.rdma && !any;
     p->btl_flags |= common;
     if (common & MCA_BTL_FLAGS_PUT) {
         p->btl_put = pseudo_put;
@@ -393,7 +410,6 @@ void fsbml_rdma_list(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_bml
     ep->rdma = mca_bml_base_btl_array_insert(&bml_ep->btl_rdma);
     *ep->rdma = (mca_bml_base_btl_t){
         .btl_flags = p->btl_flags,
-        .btl_weight = 1.0f, /* of the one entry there is: the rails' shares are the scheduler's business */
         .btl = &ep->group->pseudo,
         .btl_endpoint = (struct mca_btl_base_endpoint_t *) ep,
     };
@@ -401,7 +417,38 @@ void fsbml_rdma_list(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_bml
         fsbml_rdma_bind(ep, &ep->path[i]);
     }
     bml_ep->btl_pipeline_send_length = p->btl_rdma_pipeline_send_length;
-    bml_ep->btl_send_limit = p->btl_min_rdma_pipeline_size;
+}
+
+void fsbml_rdma_offer(mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep)
+{
+    /* ob1 takes no entries of less than half of all weights, nor messages below the limit. Where it is
+     * offered, the weight is that of the one entry there is: the rails' shares are the scheduler's business.
+     */
+    if (NULL != ep->rdma) {
+        const bool rests = ep->group->rdma_rests;
+        ep->rdma->btl_weight = rests ? 0.25f : 1.0f;
+        bml_ep->btl_send_limit = rests ? SIZE_MAX : ep->group->pseudo.btl_min_rdma_pipeline_size;
+    }
+}
+
+void fsbml_rdma_wake(mca_bml_fsbml_group_t *group)
+{
+    size_t n = 0;
+    if (!group->rdma_rests) {
+        return;
+    }
+    group->rdma_rests = false;
+    ompi_proc_t **procs = ompi_proc_all(&n);
+    for (size_t p = 0; NULL != procs && p < n; ++p) {
+        mca_bml_base_endpoint_t *bml_ep = procs[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
+        mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
+        if (NULL != ep && ep->group == group) {
+            fsbml_rdma_offer(bml_ep, ep);
+        }
+        OBJ_RELEASE(procs[p]);
+    }
+    free(procs);
+    FSBML_VERBOSE(FSBML_V_RAILS, "long messages are put: the processor is the limit");
 }
 
 void fsbml_rdma_fini(void)

@@ -120,6 +120,10 @@ int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refus
 /* bml_fsbml_rdma.c: put and get over all rails */
 /** Chooses the group's rails for RDMA and fills in what its pseudo BTL advertises of them. */
 void fsbml_rdma_construct(mca_bml_fsbml_group_t *group);
+/** Offers the entry in the RDMA list to the PML, or does not yet. */
+void fsbml_rdma_offer(mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep);
+/** Has long messages put where that was kept ready. */
+void fsbml_rdma_wake(mca_bml_fsbml_group_t *group);
 /** Limits of fragments, once the quantum is known. */
 void fsbml_rdma_apply_quantum(mca_bml_fsbml_group_t *group, size_t quantum);
 /** True if this process' PML puts and gets over some group's rails. */

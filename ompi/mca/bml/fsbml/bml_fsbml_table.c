@@ -55,6 +55,7 @@ int fsbml_hello_publish(void)
         char key[64];
         hello->params_digest = my_digest();
         hello->flags = (fsbml_rdma_in_use() ? FSBML_HELLO_RDMA : 0)
+                       | (0 == m->n_groups ? FSBML_HELLO_PLAIN : 0)
                        | (0 == fsbml_my_local_rank() ? FSBML_HELLO_FIRST : 0)
                        | (fsbml_job_is_reported() ? FSBML_HELLO_REPORT : 0);
         hello->node_ranks = fsbml_job_local_size();
@@ -150,7 +151,9 @@ fsbml_speech_t fsbml_hello_rdma(const ompi_process_name_t *peer)
     fsbml_hello_t *hello = calloc(1, sizeof(*hello));
     fsbml_speech_t speech = FSBML_SPEECH_REAL;
     if (NULL != hello && 0 == fsbml_hello_fetch(peer, hello)) {
-        speech = hello->flags & FSBML_HELLO_RDMA ? FSBML_SPEECH_ALL : FSBML_SPEECH_NONE;
+        speech = hello->flags & FSBML_HELLO_RDMA    ? FSBML_SPEECH_ALL
+                 : hello->flags & FSBML_HELLO_PLAIN ? FSBML_SPEECH_REAL
+                                                    : FSBML_SPEECH_NONE;
     }
     free(hello);
     return speech;

@@ -201,7 +201,6 @@ void Together::judge_processor()
         }
     }
     members_ &= ~left_out_;
-    in_turn_ = 0 != (in_turn_ & (in_turn_ - 1)) ? in_turn_ : 0;
 }
 
 // Each suspect's runs, then the one whose loss is the greatest is left out, if that is so each time.
@@ -251,7 +250,9 @@ void Together::conclude(fsbml_fit_t *fits) const
         } else if (has(in_turn_, i)) {
             fit.in_turn = true;
             fit.together = 1.0;
-            remark(fit, "a process feeds it no faster with the others: each process uses one of them");
+            if (0 != (in_turn_ & (in_turn_ - 1))) {
+                remark(fit, "a process feeds it no faster with the others: each process uses one of them");
+            }
         } else if (has(members_, i) && 0 == (members_ & (members_ - 1)) && 0 != left_out_) {
             fit.together = 1.0;
         } else if (has(members_, i) && rounds_ > 0) {
