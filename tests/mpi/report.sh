@@ -49,8 +49,11 @@ sent() {
 }
 
 same() { [ "$1" = "$2" ] && [ "${1% *}" -gt 0 ]; }
-# near CARRIED GIVEN: frames' headers and acknowledgements come on top, connections as well.
-near() { awk -v carried="$1" -v given="${2#* }" 'BEGIN { exit !(carried >= given && carried <= 1.15 * given + 100000) }'; }
+# near CARRIED MESSAGES-BYTES: frames' headers and acknowledgements come on top, of each small message its own; connections as well.
+near() {
+    awk -v carried="$1" -v messages="${2% *}" -v given="${2#* }" \
+        'BEGIN { exit !(carried >= given && carried <= 1.15 * given + 150 * messages + 100000) }'
+}
 has() { grep -qE -- "$2" "$1"; }
 # The spawned job has one process, on the node of one of the others: what it did is another matter.
 each_has() { [ $# -eq 2 ] && has "$1" '2 ranks' && has "$2" '1 rank'; }
