@@ -12,7 +12,8 @@
 
 /** When long messages are put and got by the PML instead of sent as fragments (parameter bml_fsbml_rdma). */
 typedef enum fsbml_rdma_t {
-    FSBML_RDMA_AUTO = 0, /**< over rails whose BTL registers memory: hardware reads and writes it */
+    FSBML_RDMA_AUTO = 0, /**< over rails whose BTL registers memory: hardware reads and writes it; over others
+                            where a process uses one rail because the processor feeds it no more */
     FSBML_RDMA_ON = 1,   /**< over every rail that offers put or get, also where that is a copy (tcp) */
     FSBML_RDMA_OFF = 2,
 } fsbml_rdma_t;
