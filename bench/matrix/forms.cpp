@@ -22,7 +22,7 @@ std::vector<std::string> words_of(const Cell &c)
             fmt::format("{}", c.bytes),
             fmt::format("{:.4g}", c.fsbml_us),
             fmt::format("{:.4g}", c.best_us),
-            c.best,
+            c.best.compare(0, 3, "r2:") == 0 ? "r2 told" : c.best, // its parameters are the regime's rates
             fmt::format("{:.2f} ({:.2f}-{:.2f})", c.ratio, c.low, c.high),
             c.r2 > 0.0 ? fmt::format("{:.2f}", c.r2) : "-",
             name_of(c.verdict)};

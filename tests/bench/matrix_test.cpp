@@ -1,8 +1,8 @@
 // What a matrix makes of benchmarks and of starts.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "judge.hpp"
 #include "forms.hpp"
+#include "judge.hpp"
 
 #include <gtest/gtest.h>
 
@@ -96,6 +96,9 @@ TEST(Matrix, IsShownThreeWays)
     matrix.cells = cells_of("fast", benchmark({30, 30, 30}, {30, 30, 30}, {20, 20, 20}));
     matrix.starts = {starts_of("fast", kTables, {42.0, 418.0})};
     EXPECT_NE(std::string::npos, text_of(matrix).find("SLOWER"));
+    EXPECT_NE(std::string::npos, text_of(matrix).find("rail0"));
+    matrix.cells[0].best = "r2:btl_tcp_bandwidth_rail0=2000";
+    EXPECT_NE(std::string::npos, text_of(matrix).find("r2 told"));
     EXPECT_NE(std::string::npos, text_of(matrix).find("slower at 1;"));
     EXPECT_NE(std::string::npos, page_of(matrix).find("<tr class=\"SLOWER\">"));
     const nlohmann::json document = document_of(matrix);
