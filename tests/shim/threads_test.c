@@ -81,7 +81,7 @@ static int try_to_send(mca_bml_base_btl_t *bml_btl, int first, uint64_t *seed)
             }
         }
     }
-    (void) sched_yield();
+    (void) syscall(SYS_sched_yield);
     for (int k = 0; k < BATCH; ++k) {
         if (NULL == des[k]) {
             continue;
@@ -168,7 +168,7 @@ static void *trouble(void *unused)
         }
         const int before = n_taken;
         while (!over && n_taken - before < 20) { /* some traffic in between */
-            (void) sched_yield();
+            (void) syscall(SYS_sched_yield);
         }
     }
     return unused;
@@ -185,7 +185,7 @@ static void *tool(void *unused)
             fsbml_sched_counters(mca_bml_fsbml.sched, i, &c);
             CHECK(seen.arrivals <= c.messages);
         }
-        (void) sched_yield();
+        (void) syscall(SYS_sched_yield);
     }
     return unused;
 }
