@@ -37,7 +37,7 @@ int gettimeofday(struct timeval *restrict tv, void *restrict tz)
 
 /* This process is rank 0 or 2 of three, which count as of one node; the peer is rank 1, and rank 0 else runs
  * no FSBML. */
-static mca_bml_fsbml_endpoint_t *job_up(uint32_t me, double fast, double slow)
+static inline mca_bml_fsbml_endpoint_t *job_up(uint32_t me, double fast, double slow)
 {
     static uint32_t epoch = 1;
     first_with_fsbml = 0 == me ? 0 : 1;
@@ -65,14 +65,14 @@ static mca_bml_fsbml_endpoint_t *job_up(uint32_t me, double fast, double slow)
     return ep;
 }
 
-static void job_down(void)
+static inline void job_down(void)
 {
     CHECK(0 == other_clocks); /* whatever they show: they can be set */
     net_down();
     first_with_fsbml = 0;
 }
 
-static const fsbml_fit_t *fit(uint32_t rail)
+static inline const fsbml_fit_t *fit(uint32_t rail)
 {
     static const fsbml_fit_t none;
     const fsbml_table_t *table = mca_bml_fsbml.table;
