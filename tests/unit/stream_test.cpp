@@ -357,6 +357,26 @@ TEST(Sweep, OfWhatIsMissingTheRestStands)
     EXPECT_FALSE(fit.valid);
 }
 
+// A stream of which nothing but the whole time is known was disturbed: it tells how fast the rail is at
+// least.
+TEST(Sweep, OfTwoDisturbedStreamsTheFasterOneCounts)
+{
+    fsbml_sweep_t seen = sweep_of(40.0);
+    seen.there.stamps = seen.back.stamps = 0;
+    seen.there.steady = seen.back.steady = false;
+    seen.there.G_ns_per_byte = 140.0;
+    fsbml_fit_t fit;
+    fsbml_sweep_fit(&seen, &fit);
+    EXPECT_EQ(40.0, fit.params.G_ns_per_byte);
+    seen.there.stamps = 5; // more is known of that one
+    fsbml_sweep_fit(&seen, &fit);
+    EXPECT_EQ(140.0, fit.params.G_ns_per_byte);
+    seen.there.stamps = 0;
+    seen.there.G_ns_per_byte = 30.0;
+    fsbml_sweep_fit(&seen, &fit);
+    EXPECT_EQ(30.0, fit.params.G_ns_per_byte);
+}
+
 TEST(Sweep, LevelsWhatItCannotTellApart)
 {
     const auto fit_of = [](double L, double G, double back) {

@@ -237,6 +237,26 @@ TEST(Together, NoneIsLeftOutForADisturbedProcessor)
     EXPECT_EQ(0U, w.left_out);
 }
 
+// Another job's streams: what a rail carried alone was the worst that was seen of it, and the fastest that
+// was seen beside the others is what came in at once after a pause.
+TEST(Together, WhatWasDisturbedAloneIsTakenFromTheMiddle)
+{
+    World w({25.0, 0.5});
+    w.fit[1].tight = false;
+    std::size_t round = 0;
+    w.slower = [&](std::uint32_t, std::size_t i) {
+        constexpr double of_round[] = {0.2, 1.1, 0.22, 0.03, 1.0, 0.21, 0.2};
+        return 0 == i ? 1.2 : of_round[round++ % 7];
+    };
+    w.play();
+    EXPECT_EQ(0U, w.left_out);
+    EXPECT_NEAR(0.21 * 2000.0, gap_per_byte(w, 1), 1e-9);
+    World sure({25.0, 0.5});
+    sure.slower = [](std::uint32_t, std::size_t i) { return 0 == i ? 1.0 : 0.2; };
+    sure.play();
+    EXPECT_EQ(2000.0, gap_per_byte(sure, 1));
+}
+
 // Processors that others use: a third of the streams take up to three times as long.
 TEST(Together, DisturbedRunsLeaveNoRailOut)
 {

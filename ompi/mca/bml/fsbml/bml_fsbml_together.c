@@ -72,7 +72,9 @@ void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const ui
     if (NULL == together) {
         return; /* the rails then count as independent */
     }
-    const uint64_t end = fsbml_now_ns() + mca_bml_fsbml_params.calib.budget_ns;
+    const uint64_t budget = mca_bml_fsbml_params.calib.budget_ns;
+    const uint64_t spent = table->duration_ns < budget * 2 / 3 ? table->duration_ns : budget * 2 / 3;
+    const uint64_t end = fsbml_now_ns() + budget - spent;
     const uint64_t wanted = wanted_ns(fit, rails, n);
     while (fsbml_now_ns() < end && run(together, ep, rail, n, wanted)) {
     }

@@ -161,8 +161,11 @@ void fsbml_sweep_fit(const fsbml_sweep_t *seen, fsbml_fit_t *out) noexcept
         return;
     }
     *out = fsbml_fit_t{};
-    // One that could not be told for disturbances is rougher than the other direction's.
-    const bool told = seen->there.G_ns_per_byte > 0.0 && (0 != seen->there.stamps || 0 == seen->back.stamps);
+    // One that could not be told for disturbances is rougher than the other direction's; of two such ones,
+    // the slower one is further off.
+    const bool rough = 0 == seen->there.stamps && seen->back.G_ns_per_byte > 0.0
+                       && (0 != seen->back.stamps || seen->back.G_ns_per_byte < seen->there.G_ns_per_byte);
+    const bool told = seen->there.G_ns_per_byte > 0.0 && !rough;
     const fsbml_rate_t &rate = told ? seen->there : seen->back;
     const double others = std::max(seen->packets, 2U) - 1.0;
     const double one_way = ns(seen->one_ns) / 2.0;

@@ -6,9 +6,12 @@
 
 #include "loggp.hpp"
 #include "remark.hpp"
+#include "stats.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <utility>
 
 namespace fsbml
 {
@@ -51,13 +54,6 @@ std::size_t best_of(std::uint32_t rails, const double *ns_per_byte) noexcept
         best = has(rails, i) && (!has(rails, best) || ns_per_byte[i] < ns_per_byte[best]) ? i : best;
     }
     return best;
-}
-
-double median(std::vector<double> values)
-{
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 } // namespace
@@ -103,6 +99,7 @@ void Together::begin() noexcept
 {
     rounds_ = 0;
     all_.clear();
+    beside_.clear();
     sending_.clear();
     suspect_.clear();
     least_.fill(kMaxG);
@@ -153,6 +150,8 @@ void Together::report(const double *ns_per_byte, double sending, double carried)
     }
     ++rounds_;
     all_.push_back(rate);
+    beside_.emplace_back();
+    std::copy_n(ns_per_byte, FSBML_MAX_RAILS, beside_.back().begin());
     sending_.push_back(sending);
     bool shares = false;
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
@@ -237,6 +236,16 @@ void Together::judge()
     begin(); // the others, among themselves
 }
 
+// The lower middle of all that was seen of a rail.
+double Together::settled(std::size_t rail) const
+{
+    std::vector<double> seen{alone_[rail]};
+    std::transform(beside_.begin(), beside_.end(), std::back_inserter(seen),
+                   [&](const Rates &r) { return r[rail]; });
+    const std::size_t middle = (seen.size() - 1) / 2;
+    return order_statistic(std::move(seen), middle);
+}
+
 void Together::conclude(fsbml_fit_t *fits) const
 {
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
@@ -255,6 +264,8 @@ void Together::conclude(fsbml_fit_t *fits) const
             }
         } else if (has(members_, i) && 0 == (members_ & (members_ - 1)) && 0 != left_out_) {
             fit.together = 1.0;
+        } else if (has(members_, i) && rounds_ > 0 && !fit.tight && settled(i) < kAsGood * alone_[i]) {
+            (void) scale_gaps(fit, settled(i) / alone_[i]); // it was disturbed alone, and less so here
         } else if (has(members_, i) && rounds_ > 0) {
             // What the processor feeds, it feeds in turn: that one is slower than the other means nothing.
             const double least = alone_[best_of(members_, alone_.data())];

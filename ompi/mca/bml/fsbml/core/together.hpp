@@ -58,6 +58,7 @@ private:
     void begin() noexcept;
     void find_suspects();
     void judge();
+    double settled(std::size_t rail) const;
     void feed(double carried);
     void judge_processor();
 
@@ -73,6 +74,7 @@ private:
     bool busy_ = false;      // the processor, with sending
     double gain_ = 0.0;      // then: what all carry by what the best carries
     std::uint32_t in_turn_ = 0;
+    std::vector<Rates> beside_; // a round each
     std::vector<double> sending_;
     std::vector<double> all_; // bytes per ns of all, a round each
     std::vector<double> fed_; // the same of all, and of the best rail, in turn, where the processor is busy
