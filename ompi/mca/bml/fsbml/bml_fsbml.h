@@ -109,6 +109,8 @@ OBJ_CLASS_DECLARATION(mca_bml_fsbml_held_t);
 struct mca_bml_fsbml_endpoint_t {
     _Atomic uint32_t live;     /**< paths that carry traffic */
     _Atomic uint32_t possible; /**< live, or still to be proved */
+    _Atomic uint32_t asleep;   /**< of the latter: not asked on, as one connection will do for now */
+    _Atomic uint32_t missed;   /**< messages that could have gained by those */
     _Atomic(const fsbml_far_t *)
         far; /**< its rails are farther than measured; NULL: they are not (bml_fsbml_far.c) */
     mca_bml_base_btl_t *bml_btl; /**< the entry by which the PML knows this endpoint */
@@ -349,8 +351,14 @@ static inline mca_bml_fsbml_path_t *fsbml_path_of_module(mca_bml_fsbml_endpoint_
 }
 
 /* bml_fsbml_ask.c: questions on paths, and answers */
-/** Asks on all paths of a new endpoint. */
+/** Asks on all paths of a new endpoint; in a job of many processes on the nearest one, the others sleep. */
 void fsbml_ask_peer(mca_bml_fsbml_endpoint_t *ep);
+/** Has those asked on that sleep, by the progress function: another connection can gain, or the first fails.
+ */
+void fsbml_ask_wake(mca_bml_fsbml_endpoint_t *ep);
+/** Wakes them at the eighth message that could gain by another rail: one of so many bytes on `rail` (a bit).
+ */
+void fsbml_ask_more(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, size_t bytes);
 /** The same for one path that came later. */
 void fsbml_ask_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 /** A removed path is to be used again, and proved anew. */

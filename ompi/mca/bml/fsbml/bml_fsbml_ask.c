@@ -108,7 +108,8 @@ void fsbml_ask_pending(mca_bml_fsbml_endpoint_t *ep)
     }
 }
 
-void fsbml_ask_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+/* False for a path that was removed. */
+static bool prepare(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
     opal_mutex_lock(&ep->lock);
     const bool removed = path->removed;
@@ -122,12 +123,41 @@ void fsbml_ask_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
         path->ask_again = false;
         path->refused_ns = 0;
         atomic_fetch_or(&ep->possible, fsbml_bit(path->rail));
+        atomic_fetch_and(&ep->asleep, ~fsbml_bit(path->rail));
     }
     opal_mutex_unlock(&ep->lock);
-    if (removed) {
-        return;
+    return !removed;
+}
+
+void fsbml_ask_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    if (prepare(ep, path)) {
+        ask(ep, path);
+        fsbml_proof_watch(ep);
     }
-    ask(ep, path);
+}
+
+void fsbml_ask_more(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, size_t bytes)
+{
+    /* A connection takes longer than what one exchange between all processes could gain by it. */
+    enum { LONG = 4096, QUEUE_NS = 20000, TIMES = 8 };
+    const bool gains =
+        bytes >= LONG
+        || (0 != rail
+            && fsbml_sched_backlog(mca_bml_fsbml.sched, (size_t) __builtin_ctz(rail), fsbml_now_ns())
+                   > QUEUE_NS);
+    if (gains && TIMES == atomic_fetch_add_explicit(&ep->missed, 1, memory_order_relaxed) + 1) {
+        fsbml_ask_wake(ep);
+    }
+}
+
+void fsbml_ask_wake(mca_bml_fsbml_endpoint_t *ep)
+{
+    for (uint32_t asleep = atomic_load(&ep->asleep), i = 0; i < ep->n_paths; ++i) {
+        if (asleep & fsbml_bit(ep->path[i].rail)) {
+            (void) prepare(ep, &ep->path[i]);
+        }
+    }
     fsbml_proof_watch(ep);
 }
 
@@ -144,6 +174,25 @@ void fsbml_ask_return(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
         fsbml_ask_path(ep, path);
     }
     fsbml_held_release(ep);
+}
+
+/* A job of up to so many processes connects all rails to each peer at once. */
+enum { FEW = 16 };
+
+/* The path on which a small message is there first, if that is known; else the first. */
+static uint32_t nearest(const mca_bml_fsbml_endpoint_t *ep)
+{
+    uint32_t best = 0;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        const mca_bml_fsbml_rail_t *rail = &mca_bml_fsbml.rail[ep->path[i].rail];
+        const uint64_t way_ns = atomic_load(&rail->way_ns);
+        if (rail->measured && way_ns < least) {
+            best = i;
+            least = way_ns;
+        }
+    }
+    return best;
 }
 
 void fsbml_ask_peer(mca_bml_fsbml_endpoint_t *ep)
@@ -165,8 +214,16 @@ void fsbml_ask_peer(mca_bml_fsbml_endpoint_t *ep)
         opal_mutex_unlock(&ep->lock);
         return;
     }
+    /* Each connection is a descriptor here and there, and is polled by all that wait. */
+    const uint32_t first = nearest(ep);
+    const bool sleep = fsbml_job_size() > FEW && &fsbml_far_unknown == atomic_load(&ep->far);
+    for (uint32_t i = 0; sleep && i < ep->n_paths; ++i) {
+        atomic_fetch_or(&ep->asleep, i != first ? fsbml_bit(ep->path[i].rail) : 0);
+    }
     for (uint32_t i = 0; i < ep->n_paths; ++i) {
-        fsbml_ask_path(ep, &ep->path[i]);
+        if (!sleep || i == first) {
+            fsbml_ask_path(ep, &ep->path[i]);
+        }
     }
 }
 
@@ -205,8 +262,9 @@ void fsbml_ask_heard(mca_btl_base_module_t *btl, const fsbml_packet_t *packet)
                 owe(ep, &ep->path[i], packet->seq);
                 answer(ep, &ep->path[i]);
             }
-            if (fsbml_path_closed(&ep->path[i])) {
-                fsbml_ask_path(ep, &ep->path[i]); /* the peer gets through: ask once more */
+            if (fsbml_path_closed(&ep->path[i])
+                || 0 != (atomic_load(&ep->asleep) & fsbml_bit(ep->path[i].rail))) {
+                fsbml_ask_path(ep, &ep->path[i]); /* the peer gets through: ask once more, or at last */
             }
         }
     }

@@ -18,6 +18,9 @@ static inline mca_bml_fsbml_path_t *choose_at(mca_bml_fsbml_endpoint_t *ep, uint
                                               size_t bytes)
 {
     if (!is_choice(rails)) {
+        if (OPAL_UNLIKELY(0 != atomic_load_explicit(&ep->asleep, memory_order_relaxed))) {
+            fsbml_ask_more(ep, rails, bytes);
+        }
         /* no rail at all: the message is held until one comes back, or fails with all others */
         return 0 != rails ? fsbml_path(ep, (uint32_t) __builtin_ctz(rails)) : &ep->path[0];
     }

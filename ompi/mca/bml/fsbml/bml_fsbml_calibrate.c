@@ -288,6 +288,7 @@ static bool find_partner(uint32_t partner)
     if (NULL == run.partner) {
         return false;
     }
+    fsbml_ask_wake(run.partner);
     (void) fsbml_far_known(run.partner);
     return run.partner->n_paths >= 2 || !run.leads;
 }

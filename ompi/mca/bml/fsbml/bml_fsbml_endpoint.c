@@ -271,6 +271,7 @@ void fsbml_endpoint_remove_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail)
 {
     /* The path itself stays: descriptors that it made are still to be sent or freed by its BTL. */
     atomic_fetch_and(&ep->live, ~fsbml_bit(rail));
+    atomic_fetch_and(&ep->asleep, ~fsbml_bit(rail));
     atomic_fetch_and(&ep->possible, ~fsbml_bit(rail));
 }
 

@@ -46,6 +46,7 @@ void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, 
     const bool closes = 0 != (atomic_fetch_and(&ep->possible, ~bit) & bit) && !path->removed;
     if (closes) {
         atomic_fetch_and(&ep->live, ~bit);
+        atomic_fetch_and(&ep->asleep, ~bit);
         snprintf(path->why, sizeof(path->why), "%s", why);
         path->kind = FSBML_FAULT_OTHER;
         path->looked = path->judged = false;
@@ -108,6 +109,7 @@ void fsbml_path_use_one(mca_bml_fsbml_endpoint_t *ep)
     }
     atomic_store(&ep->possible, only);
     atomic_store(&ep->live, only);
+    atomic_store(&ep->asleep, 0);
 }
 
 void fsbml_path_remove(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)

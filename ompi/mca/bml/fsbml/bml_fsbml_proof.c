@@ -59,8 +59,9 @@ static void unwatch(mca_bml_fsbml_endpoint_t *ep)
 
 static bool needs_nothing(mca_bml_fsbml_endpoint_t *ep)
 {
-    return atomic_load(&ep->live) == atomic_load(&ep->possible) && 0 == atomic_load(&ep->n_held)
-           && !fsbml_far_asks(ep) && !fsbml_ask_owes(ep) && NULL == atomic_load(&ep->waiting);
+    return (atomic_load(&ep->live) | atomic_load(&ep->asleep)) == atomic_load(&ep->possible)
+           && 0 == atomic_load(&ep->n_held) && !fsbml_far_asks(ep) && !fsbml_ask_owes(ep)
+           && NULL == atomic_load(&ep->waiting);
 }
 
 int fsbml_proof_init(void)
@@ -128,18 +129,24 @@ void fsbml_proof_lost(const mca_btl_base_module_t *btl, const struct mca_btl_bas
 
 /* --------------------------------------------------------------- time passes */
 
-/* Nobody has answered for long. The peer may compute; if its network is dead, the BTL will say so in its own
+/* A path may have been asked on after a look at all of them began. */
+static uint64_t since(uint64_t now, uint64_t then)
+{
+    return now > then ? now - then : 0;
+}
+
+/* No answer has come for long. The peer may compute; if its network is dead, the BTL will say so in its own
  * time. */
 static void tell_silence(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
 {
     const uint64_t patience = 10000000000u + 4 * mca_bml_fsbml_params.probe_timeout_ns;
     if (0 == atomic_load(&ep->live) && 0 != atomic_load(&ep->n_held) && !ep->silence_told
-        && now - ep->asked_ns > patience) {
+        && since(now, ep->asked_ns) > patience) {
         char *peer = fsbml_proc_host(ep->proc);
         ep->silence_told = true;
         opal_show_help(FSBML_HELP, "peer is silent", true, fsbml_node_name(),
                        OMPI_NAME_PRINT(&ep->proc->super.proc_name), peer,
-                       (double) (now - ep->asked_ns) / 1e9);
+                       (double) since(now, ep->asked_ns) / 1e9);
         free(peer);
     }
 }
@@ -147,14 +154,15 @@ static void tell_silence(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
 static void give_up_silent(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
 {
     const uint64_t timeout = mca_bml_fsbml_params.probe_timeout_ns;
-    uint32_t live = atomic_load(&ep->live), silent = atomic_load(&ep->possible) & ~live;
+    uint32_t live = atomic_load(&ep->live),
+             silent = atomic_load(&ep->possible) & ~live & ~atomic_load(&ep->asleep);
     bool confirm = false;
 
     if (0 == live || 0 == silent) {
         return;
     }
     opal_mutex_lock(&ep->lock);
-    bool late = 0 != ep->first_live_ns && now - ep->first_live_ns > timeout;
+    bool late = 0 != ep->first_live_ns && since(now, ep->first_live_ns) > timeout;
     if (late && 0 == ep->confirm_ns) {
         ep->confirm_ns = now;
         /* Also again on the silent ones: the first question may have been lost with its connection. */
@@ -163,7 +171,7 @@ static void give_up_silent(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
         }
         confirm = true;
     }
-    bool over = 0 != ep->confirmed_ns && now - ep->confirmed_ns > timeout / 4;
+    bool over = 0 != ep->confirmed_ns && since(now, ep->confirmed_ns) > timeout / 4;
     opal_mutex_unlock(&ep->lock);
     if (confirm) {
         fsbml_ask_pending(ep);
@@ -174,6 +182,17 @@ static void give_up_silent(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
                 fsbml_path_close(ep, &ep->path[i], "the peer answers on another rail, but not on this one");
             }
         }
+    }
+}
+
+/* The one path that was asked is silent for long, or closed: the others are asked. */
+static void wake(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
+{
+    enum { SILENT_NS = 100000000 };
+    const uint32_t asleep = atomic_load(&ep->asleep);
+    const bool silent = 0 == atomic_load(&ep->live) && since(now, ep->asked_ns) > SILENT_NS;
+    if (0 != asleep && (silent || atomic_load(&ep->possible) == asleep)) {
+        fsbml_ask_wake(ep);
     }
 }
 
@@ -213,6 +232,7 @@ static bool look_after(uint64_t now)
     opal_mutex_unlock(&list_lock);
     for (size_t i = 0; i < n; ++i) {
         fsbml_far_look(ep[i]);
+        wake(ep[i], now);
         fsbml_ask_pending(ep[i]);
         tell_silence(ep[i], now);
         give_up_silent(ep[i], now);

@@ -1,0 +1,108 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* In a job of many processes, one connection to a peer is enough until another one can gain: the other paths
+ * sleep. */
+
+#include "fake_pml.h"
+
+enum { TAG = MCA_BTL_TAG_PML + 1 };
+
+static mca_bml_base_btl_t *up(uint32_t processes)
+{
+    ompi_process_info.num_procs = processes;
+    mca_bml_fsbml_params.per_peer = true;
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    return mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+}
+
+static void down(void)
+{
+    world_down(2);
+    mca_bml_fsbml_params.per_peer = false;
+    ompi_process_info.num_procs = 0;
+}
+
+static mca_bml_fsbml_endpoint_t *endpoint(const mca_bml_base_btl_t *bml_btl)
+{
+    return (mca_bml_fsbml_endpoint_t *) bml_btl->btl_endpoint;
+}
+
+static void few_connect_all_rails_at_once(void)
+{
+    const mca_bml_base_btl_t *bml_btl = up(16);
+    CHECK(0 == endpoint(bml_btl)->asleep);
+    all_answer(2);
+    down();
+}
+
+static void short_messages_wake_no_path_long_ones_do(void)
+{
+    mca_bml_base_btl_t *bml_btl = up(17);
+    CHECK(1 == fake_answer(&fake[0], true) && 2 == endpoint(bml_btl)->asleep);
+    for (int i = 0; i < 50; ++i) {
+        CHECK(0 <= pml_send(bml_btl, 100, TAG));
+        CHECK(fake_complete(&fake[0], OPAL_SUCCESS));
+        pass_time(50);
+    }
+    CHECK(0 == fake_answer(&fake[1], true) && 1 == endpoint(bml_btl)->live);
+    for (int i = 0; i < 8; ++i) { /* the last one asks, and waits for no answer */
+        pass_time(1);
+        CHECK(0 == fake_answer(&fake[1], true));
+        CHECK(0 <= pml_send(bml_btl, 4096, TAG));
+        CHECK(51u + i == fake[0].n_sent && 0 == fake[1].n_sent);
+        CHECK(fake_complete(&fake[0], OPAL_SUCCESS));
+    }
+    pass_time(1);
+    CHECK(1 == fake_answer(&fake[1], true) && 3 == endpoint(bml_btl)->live && 0 == endpoint(bml_btl)->asleep);
+    down();
+}
+
+/* Nothing waits for a rail that may be dead while another one sleeps. */
+static void a_silent_path_wakes_the_others(void)
+{
+    mca_bml_base_btl_t *bml_btl = up(17);
+    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 100, TAG));
+    CHECK(1 == fake_answer(&fake[0], false));
+    pass_time(50);
+    CHECK(0 == fake_answer(&fake[1], true));
+    pass_time(100);
+    CHECK(1 == fake_answer(&fake[1], true) && 2 == endpoint(bml_btl)->live);
+    CHECK(1 == fake[1].n_sent && fake_complete(&fake[1], OPAL_SUCCESS) && 1 == done.n);
+    down();
+}
+
+static void a_closed_path_wakes_the_others(void)
+{
+    mca_bml_base_btl_t *bml_btl = up(17);
+    (void) fake_answer(&fake[0], false);
+    CHECK(fsbml_proof_failed(endpoint(bml_btl), 0, "it is dead"));
+    pass_time(1);
+    CHECK(1 == fake_answer(&fake[1], true) && 2 == endpoint(bml_btl)->live);
+    down();
+}
+
+/* The connection is there then: the peer has made it. */
+static void a_peer_that_asks_wakes_its_path(void)
+{
+    const mca_bml_base_btl_t *bml_btl = up(17);
+    (void) fake_answer(&fake[0], true);
+    const fsbml_packet_t ask = {.type = FSBML_PACKET_ASK, .from = peer->super.proc_name, .seq = 2};
+    fsbml_ask_heard(&fake[1].super, &ask);
+    CHECK(1 == fake_answer(&fake[1], true) && 3 == endpoint(bml_btl)->live && 0 == endpoint(bml_btl)->asleep);
+    down();
+}
+
+int main(void)
+{
+    static void (*const test[])(void) = {
+        few_connect_all_rails_at_once,   short_messages_wake_no_path_long_ones_do,
+        a_silent_path_wakes_the_others,  a_closed_path_wakes_the_others,
+        a_peer_that_asks_wakes_its_path,
+    };
+    return fake_main(test, sizeof(test) / sizeof(test[0]));
+}
