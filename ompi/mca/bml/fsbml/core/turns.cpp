@@ -53,17 +53,17 @@ struct Turns::Beside {
 
 void Turns::begin(std::size_t round) noexcept
 {
-    full_ = turns_.size() == turns_.capacity();
+    full_ = round_.size() == round_.capacity();
     if (!full_) {
-        turns_.emplace_back();
-        turns_.back().round = round;
+        round_.push_back(round);
+        answer_.resize(answer_.size() + rails_);
     }
 }
 
 void Turns::add(std::size_t rail, const Answer &answer) noexcept
 {
-    if (!full_ && !turns_.empty()) {
-        turns_.back().answer[rail] = answer;
+    if (!full_ && !round_.empty() && rail < rails_) {
+        answer_[(round_.size() - 1) * rails_ + rail] = answer;
     }
 }
 
@@ -71,11 +71,11 @@ std::size_t Turns::nearest(std::uint32_t rails, const PerRail &way_ns) const
 {
     std::size_t nearest = FSBML_MAX_RAILS;
     double least = 0.0;
-    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+    for (std::size_t i = 0; i < rails_; ++i) {
         std::vector<double> corrections;
-        for (const Turn &t : turns_) {
-            if (0 != (rails >> i & 1) && t.answer[i].at_most_ns > 0.0) {
-                corrections.push_back(t.answer[i].at_most_ns / 2.0 - way_ns[i]);
+        for (std::size_t t = 0; t < round_.size(); ++t) {
+            if (0 != (rails >> i & 1) && answer(t, i).at_most_ns > 0.0) {
+                corrections.push_back(answer(t, i).at_most_ns / 2.0 - way_ns[i]);
             }
         }
         const double middle = corrections.empty() ? 0.0 : median(corrections);
@@ -91,15 +91,15 @@ Turns::Beside Turns::beside(std::size_t rail, std::size_t near, double more_way_
 {
     Beside b;
     std::size_t round = 0;
-    for (const Turn &t : turns_) {
-        const Answer &a = t.answer[rail];
-        const Answer &n = t.answer[near];
+    for (std::size_t t = 0; t < round_.size(); ++t) {
+        const Answer a = answer(t, rail);
+        const Answer n = answer(t, near);
         if (0.0 == a.at_most_ns || 0.0 == n.at_most_ns) {
             continue;
         }
-        if (b.by_round.empty() || t.round != round) {
+        if (b.by_round.empty() || round_[t] != round) {
             b.by_round.emplace_back();
-            round = t.round;
+            round = round_[t];
         }
         const double more_ns = 2.0 * more_way_ns;
         b.behind += a.at_least_ns - n.at_most_ns - more_ns >= kBehindNs ? 1 : 0;
@@ -116,7 +116,7 @@ std::uint32_t Turns::farther(std::uint32_t rails, const PerRail &way_ns, PerRail
     const std::size_t near = nearest(rails, way_ns);
     std::uint32_t farther = 0;
     extra_ns.fill(0.0);
-    for (std::size_t i = 0; i < FSBML_MAX_RAILS && FSBML_MAX_RAILS != near; ++i) {
+    for (std::size_t i = 0; i < rails_ && FSBML_MAX_RAILS != near; ++i) {
         if (0 == (rails >> i & 1) || i == near) {
             continue;
         }

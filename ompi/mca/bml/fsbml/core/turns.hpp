@@ -34,8 +34,12 @@ public:
         double at_most_ns = 0.0;
     };
 
-    // At most so many turns, for all of FSBML_MAX_RAILS.
-    explicit Turns(std::size_t most) { turns_.reserve(most); }
+    // At most so many turns, on the first `rails` of FSBML_MAX_RAILS.
+    Turns(std::size_t rails, std::size_t most) : rails_(rails)
+    {
+        round_.reserve(most);
+        answer_.reserve(most * rails);
+    }
 
     // Of a turn beyond the most, nothing is kept. `round`: turns that were close together have the same.
     void begin(std::size_t round) noexcept;
@@ -51,17 +55,15 @@ public:
     static constexpr std::size_t kTurns = 4;
 
 private:
-    struct Turn {
-        std::size_t round = 0;
-        std::array<Answer, FSBML_MAX_RAILS> answer{};
-    };
-
+    Answer answer(std::size_t turn, std::size_t rail) const { return answer_[turn * rails_ + rail]; }
     std::size_t nearest(std::uint32_t rails, const PerRail &way_ns) const;
     // What a rail has more than another, in turns in which both have answered.
     struct Beside;
     Beside beside(std::size_t rail, std::size_t near, double more_way_ns) const;
 
-    std::vector<Turn> turns_;
+    std::size_t rails_;
+    std::vector<std::size_t> round_; // of each turn
+    std::vector<Answer> answer_;     // in a turn, on each rail
     bool full_ = false;
 };
 
