@@ -120,23 +120,25 @@ int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refus
 /* bml_fsbml_rdma.c: put and get over all rails */
 /** Chooses the group's rails for RDMA and fills in what its pseudo BTL advertises of them. */
 void fsbml_rdma_construct(mca_bml_fsbml_group_t *group);
-/** Offers the entry in the RDMA list to the PML, or does not yet. */
-void fsbml_rdma_offer(mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep);
-/** Has long messages put where that was kept ready. */
-void fsbml_rdma_wake(mca_bml_fsbml_group_t *group);
 /** Limits of fragments, once the quantum is known. */
 void fsbml_rdma_apply_quantum(mca_bml_fsbml_group_t *group, size_t quantum);
 /** True if this process' PML puts and gets over some group's rails. */
 bool fsbml_rdma_in_use(void);
-/** Gives a peer's RDMA list the one entry for all rails, if the PML may put to this peer and get from it. */
-void fsbml_rdma_list(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep);
-/** Makes the entry for a path alone, also of one that came later. */
-void fsbml_rdma_bind(const mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 /** Tries again the operations to a peer that no rail had room for. */
 void fsbml_rdma_retry(mca_bml_fsbml_endpoint_t *ep);
 /** The peer goes: so do they. */
 void fsbml_rdma_forget(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_rdma_fini(void);
+
+/* bml_fsbml_rdma_entry.c: the entries for put and get in the PML's lists */
+/** Gives a peer's RDMA list the one entry for all rails, if the PML may put to this peer and get from it. */
+void fsbml_rdma_list(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep);
+/** Makes the entry for a path alone, also of one that came later. */
+void fsbml_rdma_bind(const mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+/** Offers the entry in the RDMA list to the PML, or does not yet. */
+void fsbml_rdma_offer(mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep);
+/** Has long messages put where that was kept ready. */
+void fsbml_rdma_wake(mca_bml_fsbml_group_t *group);
 
 /* bml_fsbml_bound.c: one rail of the pseudo BTL */
 void fsbml_bound_construct(mca_bml_fsbml_rail_t *rail);

@@ -142,6 +142,7 @@ fsbml_shim_sources = \
 	bml_fsbml_pvars.c \
 	bml_fsbml_rails.c \
 	bml_fsbml_rdma.c \
+	bml_fsbml_rdma_entry.c \
 	bml_fsbml_record.c \
 	bml_fsbml_recv.c \
 	bml_fsbml_refused.c \
