@@ -16,7 +16,8 @@
 # All links are born inside the namespaces, so neither names nor addresses ever touch the host's own network.
 
 # The bucket holds two frames: more would let bursts pass above the rate; the queue is bounded as a switch's is. Above
-# 1 Gbit/s, the kernel's timer is too late for so few bytes, and tokens would be lost: 200 us then. A packet of offloads is a burst itself, and counts with the headers that its frames will have.
+# 1 Gbit/s, the kernel's timer is too late for so few bytes, and tokens would be lost: 200 us then. A packet of offloads
+# is a burst itself, and counts with the headers that its frames will have.
 FSBML_BURST=3100
 FSBML_BURST_US=200
 FSBML_PACKET=70000

@@ -12,49 +12,60 @@ namespace fsbml::matrix
 namespace
 {
 
-constexpr const char *kHeads[] = {"regime", "messages",   "bytes",    "fsbml us", "best us",
-                                  "best",   "fsbml/best", "fsbml/r2", "verdict"};
+template <class Row>
+struct Column {
+    const char *head;
+    std::string (*word)(const Row &);
+};
 
-std::vector<std::string> words_of(const Cell &c)
+constexpr Column<Cell> kCells[] = {
+    {"regime", [](const Cell &c) { return c.regime; }},
+    {"messages", [](const Cell &c) { return fmt::format("{}", c.messages); }},
+    {"bytes", [](const Cell &c) { return fmt::format("{}", c.bytes); }},
+    {"fsbml us", [](const Cell &c) { return fmt::format("{:.4g}", c.fsbml_us); }},
+    {"best us", [](const Cell &c) { return fmt::format("{:.4g}", c.best_us); }},
+    {"best", // r2's parameters are the regime's rates
+     [](const Cell &c) { return c.best.compare(0, 3, "r2:") == 0 ? "r2 told" : c.best; }},
+    {"fsbml/best",
+     [](const Cell &c) { return fmt::format("{:.2f} ({:.2f}-{:.2f})", c.ratio, c.low, c.high); }},
+    {"fsbml/r2", [](const Cell &c) { return c.r2 > 0.0 ? fmt::format("{:.2f}", c.r2) : "-"; }},
+    {"verdict", [](const Cell &c) { return std::string(name_of(c.verdict)); }},
+};
+
+constexpr Column<Starts> kStarts[] = {
+    {"regime", [](const Starts &s) { return s.regime; }},
+    {"starts", [](const Starts &s) { return fmt::format("{}", s.starts); }},
+    {"rails", [](const Starts &s) { return fmt::format("{}", s.rails); }},
+    {"without parameters", [](const Starts &s) { return fmt::format("{}", s.without); }},
+    {"disturbed", [](const Starts &s) { return fmt::format("{}", s.disturbed); }},
+    {"> 10 % off", [](const Starts &s) { return fmt::format("{}", s.off); }},
+    {"> 30 % off", [](const Starts &s) { return fmt::format("{}", s.far_off); }},
+    {"worst/set", [](const Starts &s) { return fmt::format("{:.2f}", s.worst); }},
+};
+
+using Words = std::vector<std::string>;
+
+// The heads, and a line for each row.
+template <class Row, std::size_t N>
+std::vector<Words> words_of(const std::vector<Row> &rows, const Column<Row> (&columns)[N])
 {
-    return {c.regime,
-            fmt::format("{}", c.messages),
-            fmt::format("{}", c.bytes),
-            fmt::format("{:.4g}", c.fsbml_us),
-            fmt::format("{:.4g}", c.best_us),
-            c.best.compare(0, 3, "r2:") == 0 ? "r2 told" : c.best, // its parameters are the regime's rates
-            fmt::format("{:.2f} ({:.2f}-{:.2f})", c.ratio, c.low, c.high),
-            c.r2 > 0.0 ? fmt::format("{:.2f}", c.r2) : "-",
-            name_of(c.verdict)};
-}
-
-constexpr const char *kStartHeads[] = {"regime",    "starts",     "rails",      "without parameters",
-                                       "disturbed", "> 10 % off", "> 30 % off", "worst/set"};
-
-std::vector<std::string> words_of(const Starts &s)
-{
-    return {s.regime,
-            fmt::format("{}", s.starts),
-            fmt::format("{}", s.rails),
-            fmt::format("{}", s.without),
-            fmt::format("{}", s.disturbed),
-            fmt::format("{}", s.off),
-            fmt::format("{}", s.far_off),
-            fmt::format("{:.2f}", s.worst)};
-}
-
-template <class Rows, std::size_t N>
-std::string table(const Rows &rows, const char *const (&heads)[N])
-{
-    std::vector<std::vector<std::string>> lines{{heads, heads + N}};
-    for (const auto &row : rows) {
-        lines.push_back(words_of(row));
+    std::vector<Words> lines(1 + rows.size());
+    for (const Column<Row> &column : columns) {
+        lines[0].push_back(column.head);
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            lines[1 + r].push_back(column.word(rows[r]));
+        }
     }
+    return lines;
+}
+
+std::string table(const std::vector<Words> &lines)
+{
     std::string text;
-    for (const std::vector<std::string> &line : lines) {
-        for (std::size_t i = 0; i < N; ++i) {
+    for (const Words &line : lines) {
+        for (std::size_t i = 0; i < line.size(); ++i) {
             std::size_t width = 0;
-            for (const std::vector<std::string> &other : lines) {
+            for (const Words &other : lines) {
                 width = std::max(width, other[i].size());
             }
             text += i == 0 ? fmt::format("{:<{}}", line[i], width) : fmt::format("  {:>{}}", line[i], width);
@@ -64,21 +75,20 @@ std::string table(const Rows &rows, const char *const (&heads)[N])
     return text;
 }
 
-template <class Rows, std::size_t N>
-std::string html_table(const Rows &rows, const char *const (&heads)[N])
+std::string html_line(const Words &line, const char *element)
 {
-    std::string text = "<table><tr>";
-    for (const char *head : heads) {
-        text += fmt::format("<th>{}</th>", head);
+    std::string text;
+    for (const std::string &word : line) {
+        text += fmt::format("<{0}>{1}</{0}>", element, word);
     }
-    text += "</tr>\n";
-    for (const auto &row : rows) {
-        const std::vector<std::string> words = words_of(row);
-        text += fmt::format("<tr class=\"{}\">", words.back());
-        for (const std::string &word : words) {
-            text += fmt::format("<td>{}</td>", word);
-        }
-        text += "</tr>\n";
+    return text + "</tr>\n";
+}
+
+std::string html_table(const std::vector<Words> &lines)
+{
+    std::string text = "<table><tr>" + html_line(lines[0], "th");
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        text += fmt::format("<tr class=\"{}\">", lines[i].back()) + html_line(lines[i], "td");
     }
     return text + "</table>\n";
 }
@@ -102,10 +112,10 @@ std::string conclusion(const Matrix &matrix)
 
 std::string text_of(const Matrix &matrix)
 {
-    std::string text = matrix.setting + "\n\n" + table(matrix.cells, kHeads) + '\n';
+    std::string text = matrix.setting + "\n\n" + table(words_of(matrix.cells, kCells)) + '\n';
     if (!matrix.starts.empty()) {
         text += "The measurement at start, by the rates that the rails are set to:\n"
-                + table(matrix.starts, kStartHeads) + '\n';
+                + table(words_of(matrix.starts, kStarts)) + '\n';
     }
     return text + conclusion(matrix) + '\n';
 }
@@ -122,10 +132,10 @@ std::string page_of(const Matrix &matrix)
                ".faster {{ color: light-dark(#070, #7d7); }}\n.unclear {{ opacity: .7; }}\n"
                "</style></head><body>\n<h1>FSBML against the best of all other arms</h1>\n<p>{}</p>\n<p>{}</p>\n",
                matrix.setting, conclusion(matrix))
-           + html_table(matrix.cells, kHeads)
+           + html_table(words_of(matrix.cells, kCells))
            + (matrix.starts.empty()
                   ? ""
-                  : "<h2>The measurement at start</h2>\n" + html_table(matrix.starts, kStartHeads))
+                  : "<h2>The measurement at start</h2>\n" + html_table(words_of(matrix.starts, kStarts)))
            + "</body></html>\n";
 }
 

@@ -1,8 +1,8 @@
 // A matrix for people, as a page, and for programs.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#ifndef FSBML_BENCH_MATRIX_SHOW_HPP
-#define FSBML_BENCH_MATRIX_SHOW_HPP
+#ifndef FSBML_BENCH_MATRIX_FORMS_HPP
+#define FSBML_BENCH_MATRIX_FORMS_HPP
 
 #include "judge.hpp"
 

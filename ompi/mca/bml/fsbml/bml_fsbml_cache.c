@@ -52,17 +52,14 @@ static bool place(const char *print, char *path, size_t len)
 /* Takes from a file what there is for these rails, in their order; false if one is missing. */
 static bool take(const fsbml_table_t *from, const uint32_t *rail, size_t n, fsbml_table_t *to)
 {
-    bool all = true;
-    for (size_t i = 0; i < n && all; ++i) {
-        all = false;
-        for (uint32_t k = 0; k < from->n_rails && !all; ++k) {
-            all = 0 == strcmp(from->rail[k].key, mca_bml_fsbml.rail[rail[i]].key);
-            if (all) {
-                to->rail[i].fit = from->rail[k].fit;
-            }
+    for (size_t i = 0; i < n; ++i) {
+        const fsbml_table_rail_t *row = fsbml_table_row(from, rail[i]);
+        if (NULL == row) {
+            return false;
         }
+        to->rail[i].fit = row->fit;
     }
-    return all;
+    return true;
 }
 
 static bool load(const char *path, const char *print, const uint32_t *rail, size_t n, fsbml_table_t *to)

@@ -178,14 +178,12 @@ static void complete(fsbml_table_t *t, fsbml_rail_about_t about[FSBML_MAX_RAILS]
         fsbml_about_interface("", &about[i]);
     }
     for (uint32_t r = 0; r < m->n_rails; ++r) {
-        uint32_t at = 0;
-        while (at < t->n_rails && 0 != strcmp(m->rail[r].key, t->rail[at].key)) {
-            ++at;
-        }
+        const fsbml_table_rail_t *row = fsbml_table_row(t, r);
+        const ptrdiff_t at = NULL != row ? row - t->rail : (ptrdiff_t) t->n_rails;
         if (at == FSBML_MAX_RAILS) {
             continue;
         }
-        if (at == t->n_rails) {
+        if (NULL == row) {
             fsbml_table_rail_t *rail = &t->rail[t->n_rails++];
             memset(rail, 0, sizeof(*rail));
             memcpy(rail->name, m->rail[r].name, sizeof(rail->name));

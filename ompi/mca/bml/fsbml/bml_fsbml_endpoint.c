@@ -116,6 +116,41 @@ static int build_pseudo(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_
     return OMPI_SUCCESS;
 }
 
+/* The real BTLs' entries for put and get. Beside the pseudo BTL's (`group` offers one; NULL: there is none),
+ * those of rails are only for one-sided communication on hardware, unless it rests. */
+static void list_real_rdma(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep,
+                           const mca_bml_fsbml_group_t *group, const mca_bml_base_btl_t *entry, size_t n,
+                           uint32_t exclusivity)
+{
+    const bool alone = NULL != group && !group->rdma_rests;
+    mca_bml_base_btl_t rdma[n > 0 ? n : 1];
+    size_t n_rdma = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const bool in_use =
+            (entry[i].btl_flags & MCA_BTL_FLAGS_SEND) && exclusivity == entry[i].btl->btl_exclusivity;
+        if (may_rdma(proc, &entry[i], in_use && !(alone && fsbml_rail_of(entry[i].btl) >= 0))) {
+            rdma[n_rdma++] = entry[i];
+        }
+    }
+    qsort(rdma, n_rdma, sizeof(rdma[0]), by_bandwidth);
+    /* ob1 looks at as many entries as it would use, from a changing place on, and counts them in another
+     * pass. */
+    if (NULL != group && n_rdma > 3) {
+        n_rdma = 3;
+    }
+    for (size_t i = 0; i < n_rdma; ++i) {
+        const mca_btl_base_module_t *btl = rdma[i].btl;
+        *mca_bml_base_btl_array_insert(&bml_ep->btl_rdma) = rdma[i];
+        if (bml_ep->btl_pipeline_send_length < btl->btl_rdma_pipeline_send_length) {
+            bml_ep->btl_pipeline_send_length = btl->btl_rdma_pipeline_send_length;
+        }
+        if (bml_ep->btl_send_limit < btl->btl_min_rdma_pipeline_size) {
+            bml_ep->btl_send_limit = btl->btl_min_rdma_pipeline_size;
+        }
+    }
+    weigh(&bml_ep->btl_rdma);
+}
+
 int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, const mca_bml_base_btl_t *entry,
                          size_t n)
 {
@@ -149,45 +184,15 @@ int fsbml_endpoint_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, con
     }
     mca_bml_fsbml_group_t *group = rail >= 0 ? mca_bml_fsbml.rail[rail].group : NULL;
     const bool for_pml = NULL != group && 0 != group->rdma_rails;
-    const bool alone = for_pml && !group->rdma_rests;
     if (for_pml) {
         fsbml_rdma_list(proc, bml_ep, fsbml_endpoint_of(bml_ep));
+    }
+    if (rail < 0 || !pml_uses_all_rdma()) {
+        list_real_rdma(proc, bml_ep, for_pml ? group : NULL, entry, n,
+                       n_send > 0 ? send[0].btl->btl_exclusivity : 0);
+    }
+    if (for_pml) {
         fsbml_rdma_offer(bml_ep, fsbml_endpoint_of(bml_ep));
-    }
-    if (rail >= 0 && pml_uses_all_rdma()) {
-        return OMPI_SUCCESS;
-    }
-    mca_bml_base_btl_t rdma[n > 0 ? n : 1];
-    size_t n_rdma = 0;
-    for (size_t i = 0; i < n; ++i) {
-        bool in_use = (entry[i].btl_flags & MCA_BTL_FLAGS_SEND)
-                      && send[0].btl->btl_exclusivity == entry[i].btl->btl_exclusivity;
-        /* Beside the pseudo BTL's entry, real ones are only for one-sided communication on hardware. */
-        if (may_rdma(proc, &entry[i], in_use && !(alone && fsbml_rail_of(entry[i].btl) >= 0))) {
-            rdma[n_rdma++] = entry[i];
-        }
-    }
-    qsort(rdma, n_rdma, sizeof(rdma[0]), by_bandwidth);
-    /* ob1 looks at as many entries as it would use, from a changing place on, and counts them in another
-     * pass. */
-    if (for_pml && n_rdma > 3) {
-        n_rdma = 3;
-    }
-    for (size_t i = 0; i < n_rdma; ++i) {
-        const mca_btl_base_module_t *btl = rdma[i].btl;
-        *mca_bml_base_btl_array_insert(&bml_ep->btl_rdma) = rdma[i];
-        if (bml_ep->btl_pipeline_send_length < btl->btl_rdma_pipeline_send_length) {
-            bml_ep->btl_pipeline_send_length = btl->btl_rdma_pipeline_send_length;
-        }
-        if (bml_ep->btl_send_limit < btl->btl_min_rdma_pipeline_size) {
-            bml_ep->btl_send_limit = btl->btl_min_rdma_pipeline_size;
-        }
-    }
-    const size_t limit = bml_ep->btl_send_limit;
-    weigh(&bml_ep->btl_rdma);
-    if (for_pml) { /* that weight is no matter of bandwidth */
-        fsbml_rdma_offer(bml_ep, fsbml_endpoint_of(bml_ep));
-        bml_ep->btl_send_limit = limit;
     }
     return OMPI_SUCCESS;
 }

@@ -104,56 +104,48 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
 #define LOSS 0.06
 enum { LEAST = 8192 }; /* so that its last frame, which is not full, does not matter */
 
-/* Whether this process uses one of a group's rails because the processor feeds it no more of them. */
-static bool one_at_a_time(const mca_bml_fsbml_group_t *group)
+/* The parameters of those of a group's rails that this process uses. *in_turn: of some that the processor
+ * feeds one at a time. */
+static size_t parameters(const mca_bml_fsbml_group_t *group, fsbml_loggp_t *params, bool *in_turn)
 {
-    const mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
-    bool so = false;
-    for (uint32_t i = 0; NULL != m->table && i < m->n_rails; ++i) {
-        for (uint32_t t = 0; t < m->table->n_rails; ++t) {
-            so = so
-                 || ((group->rails & ~group->gone & fsbml_bit(i)) && m->table->rail[t].fit.in_turn
-                     && 0 == strcmp(m->rail[i].key, m->table->rail[t].key));
+    size_t n = 0;
+    *in_turn = false;
+    for (uint32_t left = group->rails & ~group->gone; 0 != left; left &= left - 1) {
+        const uint32_t i = (uint32_t) __builtin_ctz(left);
+        const fsbml_table_rail_t *row = fsbml_table_row(mca_bml_fsbml.table, i);
+        if (NULL != row && row->fit.valid && mca_bml_fsbml.rail[i].measured) {
+            params[n++] = fsbml_table_params(row, i);
+            *in_turn = *in_turn || row->fit.in_turn;
         }
     }
-    return so;
+    return n;
+}
+
+static void cut(mca_bml_fsbml_group_t *group, size_t quantum)
+{
+    fsbml_rdma_apply_quantum(group, quantum);
+    quantum = lesser(quantum + FSBML_PML_HEADER, group->max_send_size);
+    group->pseudo.btl_max_send_size = quantum;
+    group->pseudo.btl_rndv_eager_limit = lesser(quantum, group->rndv_eager_limit);
+    for (uint32_t left = group->rails; 0 != left; left &= left - 1) {
+        (void) fsbml_account_set_fragment(fsbml_observe_account(), (size_t) __builtin_ctz(left), quantum);
+    }
+    FSBML_VERBOSE(FSBML_V_RAILS, "fragments of long messages: at most %zu bytes", quantum);
 }
 
 void fsbml_limits_apply_quantum(void)
 {
-    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
-    for (uint32_t g = 0; g < m->n_groups; ++g) {
-        mca_bml_fsbml_group_t *group = m->group[g];
+    for (uint32_t g = 0; g < mca_bml_fsbml.n_groups; ++g) {
+        mca_bml_fsbml_group_t *group = mca_bml_fsbml.group[g];
         fsbml_loggp_t params[FSBML_MAX_RAILS];
-        size_t n = 0, quantum = mca_bml_fsbml_params.quantum;
-        for (uint32_t i = 0; 0 == quantum && NULL != m->table && i < m->n_rails; ++i) {
-            for (uint32_t t = 0; t < m->table->n_rails; ++t) {
-                if ((group->rails & ~group->gone & fsbml_bit(i)) && m->rail[i].measured
-                    && m->table->rail[t].fit.valid && 0 == strcmp(m->rail[i].key, m->table->rail[t].key)) {
-                    params[n++] = fsbml_table_params(&m->table->rail[t], i);
-                    break;
-                }
-            }
-        }
-        if (0 == quantum && n > 0) {
-            quantum = fsbml_quantum(params, n, LOSS, LEAST, group->max_send_size);
-        }
-        if (0 == mca_bml_fsbml_params.quantum && 1 == n && one_at_a_time(group)) {
+        bool in_turn;
+        const size_t n = parameters(group, params, &in_turn);
+        if (0 != mca_bml_fsbml_params.quantum) {
+            cut(group, mca_bml_fsbml_params.quantum);
+        } else if (1 == n && in_turn) {
             fsbml_rdma_wake(group); /* and nothing is cut: there is nothing to divide it between */
-            quantum = 0;
-        }
-        if (quantum > 0) {
-            fsbml_rdma_apply_quantum(group, quantum);
-            quantum += FSBML_PML_HEADER;
-            quantum = quantum < group->max_send_size ? quantum : group->max_send_size;
-            group->pseudo.btl_max_send_size = quantum;
-            group->pseudo.btl_rndv_eager_limit =
-                quantum < group->rndv_eager_limit ? quantum : group->rndv_eager_limit;
-            for (uint32_t left = group->rails; 0 != left; left &= left - 1) {
-                (void) fsbml_account_set_fragment(fsbml_observe_account(), (size_t) __builtin_ctz(left),
-                                                  quantum);
-            }
-            FSBML_VERBOSE(FSBML_V_RAILS, "fragments of long messages: at most %zu bytes", quantum);
+        } else if (n > 0) {
+            cut(group, fsbml_quantum(params, n, LOSS, LEAST, group->max_send_size));
         }
     }
 }

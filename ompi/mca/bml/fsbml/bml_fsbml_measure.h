@@ -60,6 +60,21 @@ void fsbml_stream_serve(const _Atomic bool *over);
 void fsbml_stream_packet(const mca_bml_fsbml_path_t *path, const fsbml_packet_t *packet, const void *payload,
                          size_t len);
 
+/** The fits of a table's first n rails, as the core works on them, and back. */
+static inline void fsbml_fits_take(const fsbml_table_t *table, size_t n, fsbml_fit_t *fit)
+{
+    for (size_t i = 0; i < n; ++i) {
+        fit[i] = table->rail[i].fit;
+    }
+}
+
+static inline void fsbml_fits_put(fsbml_table_t *table, size_t n, const fsbml_fit_t *fit)
+{
+    for (size_t i = 0; i < n; ++i) {
+        table->rail[i].fit = fit[i];
+    }
+}
+
 /* bml_fsbml_sweep.c: rails' parameters, roughly and soon */
 /** Fills in the fits of the table's rails; rail[] says which these are. Returns those (bits) that failed. */
 uint32_t fsbml_sweep(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n);
@@ -160,6 +175,8 @@ fsbml_speech_t fsbml_hello_rdma(const ompi_process_name_t *peer);
 void fsbml_hello_refresh(const ompi_process_name_t *peer);
 /** Gives the parameters to the scheduler. */
 void fsbml_table_apply(const fsbml_table_t *table);
+/** A rail's row in a table; NULL if it has none, or there is no table. */
+const fsbml_table_rail_t *fsbml_table_row(const fsbml_table_t *table, uint32_t rail);
 /** The parameters of a rail's row, in the direction in which this process sends. */
 fsbml_loggp_t fsbml_table_params(const fsbml_table_rail_t *r, uint32_t rail);
 

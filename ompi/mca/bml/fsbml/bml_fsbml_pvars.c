@@ -156,18 +156,16 @@ static unsigned long long sum(uint32_t r, value_t v, uint64_t now)
 
 static double parameter(uint32_t r, value_t v)
 {
-    const mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
-    for (uint32_t t = 0; NULL != m->table && t < m->table->n_rails; ++t) {
-        if (0 == strcmp(m->rail[r].key, m->table->rail[t].key) && m->table->rail[t].fit.valid) {
-            const fsbml_loggp_t p = fsbml_table_params(&m->table->rail[t], r);
-            return P_L == v     ? p.L_ns
-                   : P_O_S == v ? p.o_s_ns
-                   : P_O_R == v ? p.o_r_ns
-                   : P_g == v   ? p.g_ns
-                                : p.G_ns_per_byte;
-        }
+    const fsbml_table_rail_t *row = fsbml_table_row(mca_bml_fsbml.table, r);
+    if (NULL == row || !row->fit.valid) {
+        return 0.0;
     }
-    return 0.0;
+    const fsbml_loggp_t p = fsbml_table_params(row, r);
+    return P_L == v     ? p.L_ns
+           : P_O_S == v ? p.o_s_ns
+           : P_O_R == v ? p.o_r_ns
+           : P_g == v   ? p.g_ns
+                        : p.G_ns_per_byte;
 }
 
 static int get_value(const mca_base_pvar_t *pvar, void *value, void *object)

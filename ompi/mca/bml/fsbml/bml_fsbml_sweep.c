@@ -181,19 +181,15 @@ uint32_t fsbml_sweep(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const u
         }
     }
     settle_latencies(seen, n);
+    fsbml_fit_t fit[FSBML_MAX_RAILS];
+    fsbml_fits_take(table, n, fit);
     for (size_t i = 0; i < n; ++i) {
         if (0 == (failed & fsbml_bit(rail[i]))) {
-            fsbml_sweep_fit(&seen[i], &table->rail[i].fit);
+            fsbml_sweep_fit(&seen[i], &fit[i]);
         }
     }
-    fsbml_fit_t fit[FSBML_MAX_RAILS];
-    for (size_t i = 0; i < n; ++i) {
-        fit[i] = table->rail[i].fit;
-    }
     fsbml_sweep_level(fit, n);
-    for (size_t i = 0; i < n; ++i) {
-        table->rail[i].fit = fit[i];
-    }
+    fsbml_fits_put(table, n, fit);
     table->duration_ns += fsbml_now_ns() - start;
     return failed;
 }

@@ -199,20 +199,50 @@ static bool is_reversed(const char *local, const uint32_t pair[2])
 
 /* Of rails that a processor feeds one at a time, this process uses the one that its number on the node comes
  * to; the others stay connected, for the case that it fails. */
-static bool is_another_process(const fsbml_table_t *table, uint32_t t)
+static bool is_another_process(const fsbml_table_t *table, const fsbml_table_rail_t *row)
 {
     uint32_t n = 0, number = 0;
     for (uint32_t i = 0; i < table->n_rails; ++i) {
         const bool one_of_them = table->rail[i].fit.valid && table->rail[i].fit.in_turn;
-        number += one_of_them && i < t;
+        number += one_of_them && &table->rail[i] < row;
         n += one_of_them;
     }
-    return table->rail[t].fit.in_turn && n > 1 && number != fsbml_my_local_rank() % n;
+    return row->fit.in_turn && n > 1 && number != fsbml_my_local_rank() % n;
+}
+
+const fsbml_table_rail_t *fsbml_table_row(const fsbml_table_t *table, uint32_t rail)
+{
+    for (uint32_t t = 0; NULL != table && t < table->n_rails; ++t) {
+        if (0 == strcmp(mca_bml_fsbml.rail[rail].key, table->rail[t].key)) {
+            return &table->rail[t];
+        }
+    }
+    return NULL;
 }
 
 fsbml_loggp_t fsbml_table_params(const fsbml_table_rail_t *r, uint32_t rail)
 {
     return mca_bml_fsbml.rail[rail].reversed ? fsbml_fit_reverse(&r->fit) : r->fit.params;
+}
+
+/* Gives the parameters of a rail's row to all that use them. */
+static void use(uint32_t i, const fsbml_table_rail_t *row, bool reversed)
+{
+    mca_bml_fsbml_rail_t *rail = &mca_bml_fsbml.rail[i];
+    rail->reversed = reversed;
+    const fsbml_loggp_t p = fsbml_table_params(row, i);
+    if (p.G_ns_per_byte != row->fit.params.G_ns_per_byte) {
+        FSBML_VERBOSE(FSBML_V_RAILS, "%s is used with the parameters of the other direction, G %.4g ns/B",
+                      row->name, p.G_ns_per_byte);
+    }
+    rail->measured = 0 == fsbml_sched_set_model(mca_bml_fsbml.sched, i, &p);
+    rail->model = p;
+    (void) fsbml_account_set_model(fsbml_observe_account(), i, &p); /* if there is one */
+    atomic_store(&rail->L_ns, (uint64_t) p.L_ns);
+    const double one = fsbml_fit_prtt(&row->fit, FSBML_PROBE_THERE, 1, 0, FSBML_PACKET_HEADER);
+    const double two = fsbml_fit_prtt(&row->fit, FSBML_PROBE_THERE, 2, 0, FSBML_PACKET_HEADER);
+    atomic_store(&rail->way_ns, (uint64_t) one / 2);
+    atomic_store(&rail->ask_ns, (uint64_t) (two - one));
 }
 
 void fsbml_table_apply(const fsbml_table_t *table)
@@ -225,33 +255,12 @@ void fsbml_table_apply(const fsbml_table_t *table)
     *copy = *table;
     char *local = fsbml_kvs_local_ranks();
     for (uint32_t i = 0; i < m->n_rails; ++i) {
-        bool known = false;
-        for (uint32_t t = 0; t < copy->n_rails; ++t) {
-            const fsbml_table_rail_t *r = &copy->rail[t];
-            const bool same = 0 == strcmp(m->rail[i].key, r->key);
-            known = known || same;
-            if (same && r->fit.valid && !is_another_process(copy, t)) {
-                m->rail[i].reversed = is_reversed(local, r->pair);
-                const fsbml_loggp_t p = fsbml_table_params(r, i);
-                if (p.G_ns_per_byte != r->fit.params.G_ns_per_byte) {
-                    FSBML_VERBOSE(FSBML_V_RAILS,
-                                  "%s is used with the parameters of the other direction, G %.4g ns/B",
-                                  r->name, p.G_ns_per_byte);
-                }
-                m->rail[i].measured = 0 == fsbml_sched_set_model(m->sched, i, &p);
-                m->rail[i].model = p;
-                (void) fsbml_account_set_model(fsbml_observe_account(), i, &p); /* if there is one */
-                atomic_store(&m->rail[i].L_ns, (uint64_t) p.L_ns);
-                const double one = fsbml_fit_prtt(&r->fit, FSBML_PROBE_THERE, 1, 0, FSBML_PACKET_HEADER);
-                atomic_store(&m->rail[i].way_ns, (uint64_t) one / 2);
-                atomic_store(
-                    &m->rail[i].ask_ns,
-                    (uint64_t) (fsbml_fit_prtt(&r->fit, FSBML_PROBE_THERE, 2, 0, FSBML_PACKET_HEADER) - one));
-            }
-        }
-        if (!known) { /* nor was it left out */
+        const fsbml_table_rail_t *r = fsbml_table_row(copy, i);
+        if (NULL == r) { /* nor was it left out */
             m->rail[i].model = fsbml_prior(i);
             (void) fsbml_sched_set_model(m->sched, i, &m->rail[i].model);
+        } else if (r->fit.valid && !is_another_process(copy, r)) {
+            use(i, r, is_reversed(local, r->pair));
         }
     }
     free(local);

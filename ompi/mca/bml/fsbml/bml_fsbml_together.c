@@ -64,8 +64,8 @@ void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const ui
 {
     fsbml_fit_t fit[FSBML_MAX_RAILS];
     uint32_t rails = 0;
+    fsbml_fits_take(table, n, fit);
     for (size_t i = 0; i < n; ++i) {
-        fit[i] = table->rail[i].fit;
         rails |= failed & fsbml_bit(rail[i]) ? 0 : fsbml_bit((uint32_t) i);
     }
     fsbml_together_t *together = fsbml_together_create(n, fit, rails);
@@ -80,10 +80,10 @@ void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const ui
     }
     const uint32_t left_out = fsbml_together_conclude(together, fit);
     fsbml_together_destroy(together);
+    fsbml_fits_put(table, n, fit);
     for (size_t i = 0; i < n; ++i) {
         const mca_bml_fsbml_rail_t *r = &mca_bml_fsbml.rail[rail[i]];
         char detail[FSBML_NAME_DETAIL];
-        table->rail[i].fit = fit[i];
         FSBML_VERBOSE(FSBML_V_RAILS, "%s beside the others takes %.2f times as long", r->name,
                       fit[i].together);
         if (left_out & fsbml_bit((uint32_t) i)) {

@@ -36,6 +36,11 @@ bool has(std::uint32_t rails, std::size_t rail) noexcept
     return 0 != (rails & bit(rail));
 }
 
+bool several(std::uint32_t rails) noexcept
+{
+    return 0 != (rails & (rails - 1));
+}
+
 // Bytes per ns of some rails.
 double rate_of(std::uint32_t rails, const double *ns_per_byte) noexcept
 {
@@ -46,12 +51,12 @@ double rate_of(std::uint32_t rails, const double *ns_per_byte) noexcept
     return rate;
 }
 
-// The fastest of some rails.
+// The fastest of some rails, at least one.
 std::size_t best_of(std::uint32_t rails, const double *ns_per_byte) noexcept
 {
-    std::size_t best = 0;
-    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
-        best = has(rails, i) && (!has(rails, best) || ns_per_byte[i] < ns_per_byte[best]) ? i : best;
+    auto best = static_cast<std::size_t>(__builtin_ctz(rails));
+    for (std::size_t i = best + 1; i < FSBML_MAX_RAILS; ++i) {
+        best = has(rails, i) && ns_per_byte[i] < ns_per_byte[best] ? i : best;
     }
     return best;
 }
@@ -103,7 +108,7 @@ void Together::begin() noexcept
     sending_.clear();
     suspect_.clear();
     least_.fill(kMaxG);
-    next_ = 0 != (members_ & (members_ - 1)) ? members_ : 0;
+    next_ = several(members_) ? members_ : 0;
 }
 
 void Together::give_up() noexcept
@@ -246,6 +251,14 @@ double Together::settled(std::size_t rail) const
     return order_statistic(std::move(seen), middle);
 }
 
+// The factor by which a rail is slower beside the others. A busy processor feeds the rails in turn, so all
+// are slower alike: that one is slower than another means nothing.
+double Together::slower(std::size_t rail) const noexcept
+{
+    return gain_ > 0.0 ? rate_of(members_, alone_.data()) * alone_[best_of(members_, alone_.data())] / gain_
+                       : least_[rail] / alone_[rail];
+}
+
 void Together::conclude(fsbml_fit_t *fits) const
 {
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
@@ -259,22 +272,18 @@ void Together::conclude(fsbml_fit_t *fits) const
         } else if (has(in_turn_, i)) {
             fit.in_turn = true;
             fit.together = 1.0;
-            if (0 != (in_turn_ & (in_turn_ - 1))) {
+            if (several(in_turn_)) {
                 remark(fit, "a process feeds it no faster with the others: each process uses one of them");
             }
-        } else if (has(members_, i) && 0 == (members_ & (members_ - 1)) && 0 != left_out_) {
+        } else if (has(members_, i) && !several(members_) && 0 != left_out_) {
             fit.together = 1.0;
         } else if (has(members_, i) && rounds_ > 0 && !fit.tight && settled(i) < kAsGood * alone_[i]) {
             (void) scale_gaps(fit, settled(i) / alone_[i]); // it was disturbed alone, and less so here
         } else if (has(members_, i) && rounds_ > 0) {
-            // What the processor feeds, it feeds in turn: that one is slower than the other means nothing.
-            const double least = alone_[best_of(members_, alone_.data())];
-            const bool fed = busy_ && gain_ > 0.0;
-            const double factor =
-                std::max(fed ? rate_of(members_, alone_.data()) * least / gain_ : least_[i] / alone_[i], 1.0);
+            const double factor = std::max(slower(i), 1.0);
             const bool sure = rounds_ >= kRounds && factor > kShares;
             fit.together = sure && scale_gaps(fit, factor) ? factor : std::min(factor, kShares);
-            if (sure && fed) {
+            if (sure && gain_ > 0.0) {
                 remark(fit, "beside the others it is limited by the processor");
             }
         }

@@ -59,6 +59,7 @@ private:
     void find_suspects();
     void judge();
     double settled(std::size_t rail) const;
+    double slower(std::size_t rail) const noexcept;
     void feed(double carried);
     void judge_processor();
 
