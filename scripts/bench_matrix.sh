@@ -6,7 +6,7 @@
 # Slow to fast, quiet to busy.
 MATRIX_REGIMES="slow unlike alike three delay shaped fast faster ten unshaped busy busyfast ranks"
 
-# matrix_regime NAME: sets rails, processes (a node), busy, and to (whom messages go to).
+# matrix_regime NAME: sets rails, processes (a node), busy, and to (the ranks that messages go to).
 # shellcheck disable=SC2054 # the commas are the rails'
 matrix_regime() {
     processes=1 busy=0 to=fixed

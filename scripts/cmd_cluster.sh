@@ -58,7 +58,7 @@ set     changes the link of one node to one rail, at once, also while a job runs
         Rails that the kernel shapes also take faults, which stay until `up` (address= until the next one):
         dead              no frame passes, though the cable is in
         deaf              no frame gets to the node; what it sends passes
-        loop              what the node sends comes back to it, and gets to nobody else
+        loop              what the node sends comes back to it, and gets to no other node
         mtu=BYTES         larger frames vanish at the switch's port
         address=IP/BITS   the node has this address on the rail in place of its own
         --node I          0 is node0

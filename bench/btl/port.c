@@ -18,8 +18,8 @@
 #    include "opal/util/event.h"
 #endif
 
-// Each sender has a tag of its own, since a receive callback of 4.1 does not say from whom the message is.
-// FSBML's own tag is just above the range.
+// Each sender has a tag of its own, since a receive callback of 4.1 does not say which rank the message is
+// from. FSBML's own tag is just above the range.
 enum { FIRST_TAG = MCA_BTL_TAG_USR };
 _Static_assert(FIRST_TAG + PORT_MAX_RANKS <= MCA_BTL_TAG_MAX, "the tags must be there");
 
@@ -173,7 +173,7 @@ static int give(port_peer_t *peer, mca_btl_base_descriptor_t *des, int callback)
     in_hand = NULL;
     if (OPAL_LIKELY(rc >= 0 || OMPI_ERR_RESOURCE_BUSY == rc)) {
         if (1 == rc && uncalled && !callback) {
-            --pending; // complete, and nobody will say so
+            --pending; // complete, and no callback will say so
         }
         return PORT_TAKEN;
     }

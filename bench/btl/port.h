@@ -33,7 +33,7 @@ enum {
 };
 
 // Registers for messages of this program from all ranks of MPI_COMM_WORLD. Returns NULL, or why it cannot.
-// Nobody may send before all ranks have done it.
+// No rank may send before all ranks have done it.
 const char *port_start(int ranks);
 
 // BTLs by which a rank of MPI_COMM_WORLD is reached: the entries of its BML endpoint's btl_send.

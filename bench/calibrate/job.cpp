@@ -1,6 +1,6 @@
 // The job of `./fsbml calibrate`: MPI starts, which is when FSBML measures, and ends. Prints the report that
-// FSBML has written meanwhile, by whoever has it: the node that measured need not be the one that mpirun runs
-// on.
+// FSBML has written meanwhile, by the process that has it: the node that measured need not be the one that
+// mpirun runs on.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include <mpi.h>

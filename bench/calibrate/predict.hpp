@@ -13,7 +13,7 @@ double gap_ns(const fsbml_loggp_t &p, double bytes);
 
 // PRTT(n, d, s): n messages there, one of that size back. Alone, a message takes o_s + L + o_r and the time
 // of its bytes, gap(s) - gap(1); n of them follow each other by max(o_s + d, gap(s)). A backlog of up to
-// `burst` delays nobody: a shaper's bucket, which is full at first.
+// `burst` delays no message: a shaper's bucket, which is full at first.
 double predict_ns(const fsbml_loggp_t &p, unsigned packets, double delay_ns, double bytes);
 
 } // namespace fsbml::bench

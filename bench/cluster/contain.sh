@@ -6,7 +6,7 @@
 # contained NOTE [unshare options] -- COMMAND...: runs COMMAND as the first process of namespaces of its own and returns its
 # exit status. The kernel kills a PID namespace with its first process, that one with unshare, and unshare with this shell:
 # whatever ends this shell, however it ends, ends every process of the command. Meanwhile the file NOTE.PID holds the start
-# time of unshare's process, for whoever wants to end it.
+# time of unshare's process, for scripts that end it.
 contained() {
     local note=$1 options=() pid status=0 ending=0 traps
     shift

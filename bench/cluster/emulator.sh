@@ -55,7 +55,7 @@ emulator_runs() {
     local pid
     [ -s "$1/link.start" ] || return 1
     pid=$(cat "$1/link.pid")
-    # One that has ended and that nobody has waited for yet is still listed.
+    # One that has ended and that no shell has waited for yet is still listed.
     [ "$(process_start "$pid")" = "$(cat "$1/link.start")" ] && ! grep -q '^State:[[:space:]]*Z' "/proc/$pid/status" 2>/dev/null
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
-# shellcheck disable=SC2034  # used by those who source this
+# shellcheck disable=SC2034  # used by scripts that source this
 
 # Those that `demo` shows; they have bars.
 FSBML_EXPERIMENTS="onetoone equal single collectives"

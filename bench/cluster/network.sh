@@ -163,7 +163,7 @@ plain_fault() {
             ;;
         loop)
             plain_unloop "$net" "$3" "$4" || return 1
-            # The switch sends what comes in at this port back to it, and to nobody else.
+            # The switch sends what comes in at this port back to it, and to no other port.
             ip -n "$net" link add "loop$port" type bridge forward_delay 0 mcast_snooping 0 &&
                 ip -n "$net" link set "loop$port" addrgenmode none up && ip -n "$net" link set "$port" master "loop$port" &&
                 bridge -n "$net" link set dev "$port" hairpin on learning off

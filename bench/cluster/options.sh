@@ -3,7 +3,7 @@
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
 
-# shellcheck disable=SC2034  # used by those who source this
+# shellcheck disable=SC2034  # used by scripts that source this
 # A /24 a rail leaves room for 254; the interface names of 250 nodes and 16 rails stay within Linux' 15 characters.
 FSBML_MAX_NODES=250 FSBML_MAX_RAILS=16
 FSBML_MIN_KBIT=1000
@@ -46,7 +46,7 @@ rate_kbit() {
 #   queue=                   the emulator's: bytes that wait at each of its two links
 #   offload=                 the kernel's: whether a packet may be larger than a frame until it is on the wire
 #   burst=, peak=            the kernel's: what passes at the peak rate, or at once, after a pause
-#   nodes=                   who has this rail: 0-2 or 0+2+5-7
+#   nodes=                   the nodes that have this rail: 0-2 or 0+2+5-7
 
 # check_rate WHERE RATE: dies unless a link can have it.
 check_rate() {

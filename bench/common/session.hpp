@@ -38,8 +38,8 @@ public:
     // Rank 0's value, for all.
     double agree(double value) const;
 
-    // Returns when all ranks have called it. Who is early, with nothing left to do, leaves the processors to
-    // those that share them.
+    // Returns when all ranks have called it. A rank that is early, with nothing left to do, leaves the
+    // processors to those that share them.
     void rest_until_all_are_here() const;
 
     // Whose sample counts: rank 0's, or the worst of all ranks.

@@ -16,7 +16,7 @@ namespace fsbml::bench
 namespace
 {
 
-// Which place stands for all: of what everybody knows best, the most messages, of 4 KiB or of the size below
+// Which place stands for all: of what readers know best, the most messages, of 4 KiB or of the size below
 // it that was measured.
 std::tuple<int, bool, std::size_t, int> tells(const Place &place)
 {

@@ -1,4 +1,5 @@
-// Plots of a run through gnuplot: SVG, PNG, and the script that makes them, for who wants them otherwise.
+// Plots of a run through gnuplot: SVG, PNG, and the script that makes them, for users who want them
+// otherwise.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

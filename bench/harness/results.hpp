@@ -61,7 +61,7 @@ public:
     const std::vector<double> &launches(const std::string &arm, const Place &place) const;
     std::optional<Figure> at(const std::string &arm, const Place &place) const;
     std::optional<double> init_seconds(const std::string &arm) const;
-    // Bytes that the interfaces sent during the samples of all launches; empty where nobody counted.
+    // Bytes that the interfaces sent during the samples of all launches; empty where they were not counted.
     Traffic traffic(const std::string &arm, const Place &place) const;
     const nlohmann::json &lines() const { return lines_; }
 

@@ -26,8 +26,8 @@ std::string results_table(const Results &results, const std::vector<Arm> &arms);
 // measured.
 std::string layers_table(const Results &upper, const Results &below, const std::vector<Arm> &arms);
 
-// Bytes that went over each interface, in percent, by arm; empty if nobody counted. One row for each place
-// with the most messages, if FSBML has it.
+// Bytes that went over each interface, in percent, by arm; empty if they were not counted. One row for each
+// place with the most messages, if FSBML has it.
 std::string traffic_table(const Results &results, const std::vector<Arm> &arms);
 
 // The interfaces that were used in earnest, i.e. for more than a hundredth of all bytes.

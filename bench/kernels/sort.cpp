@@ -1,4 +1,5 @@
-// A bucket sort of integers: all agree on who gets which buckets, then each key goes to its bucket's rank.
+// A bucket sort of integers: all ranks agree on the rank of each bucket, then each key goes to its bucket's
+// rank.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "kernel.hpp"

@@ -24,7 +24,7 @@ public:
     // Fills the next row.
     void add(int column, double value);
     void end_row();
-    // After the last row: finds out what to exchange with whom.
+    // After the last row: finds out what to exchange with which rank.
     void finish();
 
     // Elements of a vector that can be multiplied: the rank's own, and behind them those it needs of others.

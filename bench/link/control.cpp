@@ -157,7 +157,7 @@ void Control::serve()
             reply_to(fd);
         }
     }
-    accept(); // afterwards, as it may close who has not asked for long
+    accept(); // afterwards, as it may close clients that have not asked for long
 }
 
 void Control::accept()

@@ -37,7 +37,7 @@ private:
     const std::string path_;
     int listening_;
     int ready_;               // wakes for the listening socket and the clients
-    std::deque<int> clients_; // who have not asked yet, the oldest first
+    std::deque<int> clients_; // that have not asked yet, the oldest first
 };
 
 // The other end: sends a request to an emulator and returns its answer. Throws std::system_error, also if

@@ -68,8 +68,8 @@ void be_punctual()
     }
 }
 
-// Goes on in the background. The caller's end comes when everything is there, so that who waits for it can go
-// on too.
+// Goes on in the background. The caller's end comes when everything is there, so that a script that waits for
+// it can go on too.
 void to_background(const std::string &pid_file)
 {
     const pid_t child = ::fork();

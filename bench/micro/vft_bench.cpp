@@ -7,7 +7,7 @@
 //
 //   choose_and_charge/R/P  R rails, policy P; messages of changing size, a clock that moves on
 //   reported/R             the same (arrival) where a report of the job is wanted
-//   observed/R/E           the same (arrival) while somebody looks; one in E decisions is traced, 0: none
+//   observed/R/E           the same (arrival) with an observer; one in E decisions is traced, 0: none
 //   pieces/R/B             the same (arrival), rails with overheads by size and a gap of two pieces, B breaks
 //   choose/R               the choice alone
 //   contended/R            the same with two threads on one scheduler
@@ -127,7 +127,7 @@ void reported(benchmark::State &state)
     fsbml_account_destroy(account);
 }
 
-// Somebody looks: one in `every` decisions is traced, 0: none, as when counters are read only.
+// With an observer: one in `every` decisions is traced, 0: none, as when counters are read only.
 void observed(benchmark::State &state)
 {
     fsbml_observer_config_t config{};

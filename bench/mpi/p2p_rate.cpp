@@ -50,7 +50,7 @@ std::vector<int> nodes_of_ranks(const Session &session)
     return nodes;
 }
 
-// The ranks, those of a node behind each other: who are in the first half send to the second, so that all
+// The ranks, those of a node behind each other: the first half sends to the second, so that all
 // ranks of a node share their rails for the same direction.
 std::vector<int> ranks_by_node(const std::vector<int> &nodes)
 {

@@ -116,7 +116,8 @@ private:
         if (start > now + far_off || start < now - far_off) {
             return now; // as the barrier lets it go
         }
-        // Ranks that share a processor leave it to those that have yet to hear of it; who wakes may be late.
+        // Ranks that share a processor leave it to those that have yet to hear of it; a rank that wakes may
+        // be late.
         std::this_thread::sleep_until(start - notice / 4);
         spin_until(start);
         return start;

@@ -40,7 +40,7 @@ const Recipe kRecipes[] = {
      [](std::uint32_t n) {
          return sim::barrier(n, {32, 1, kMs / 5}, kSeed);
      }},
-    {"uniform", "4 phases of 8 messages a rank to anybody, 1 byte to 64 KiB alike", "four",
+    {"uniform", "4 phases of 8 messages a rank to any rank, 1 byte to 64 KiB alike", "four",
      [](std::uint32_t n) { return sim::random_peers(n, 4, 8, sim::Sizes::uniform(1, 64 * kKiB), kSeed); }},
     {"all-to-all", "256 KiB of each rank to each, pairwise exchange", "four",
      [](std::uint32_t n) {
@@ -58,7 +58,7 @@ const Recipe kRecipes[] = {
      [](std::uint32_t n) { return sim::one_to_many(n, 32, sim::Sizes::all(16 * kKiB), kSeed); }},
     {"many-to-one", "8 messages of 128 KiB of each rank to rank 0, which takes what comes", "three",
      [](std::uint32_t n) {
-         return sim::many_to_one(n, 8, sim::Sizes::all(128 * kKiB), sim::From::anybody, kSeed);
+         return sim::many_to_one(n, 8, sim::Sizes::all(128 * kKiB), sim::From::any_rank, kSeed);
      }},
 };
 

@@ -23,8 +23,8 @@ using Late = std::vector<double>;
 
 // By FSBML's rule with what the component sets by itself: eager limit, quantum. Times scatter as much as
 // those that the table was made of did, and ranks begin as late as in the job's rounds, one after the other:
-// exchanges are exact only in theory, and who is a little earlier may make all the difference. At least one
-// round.
+// exchanges are exact only in theory, and a rank that is a little earlier may make all the difference. At
+// least one round.
 Simulated simulated(const sim::Workload &workload, const whatif::Rails &rails,
                     const std::vector<Late> &rounds);
 

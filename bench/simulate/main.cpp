@@ -68,7 +68,7 @@ int parse(int argc, char **argv, Request &request)
                    "does, and cuts none smaller than FSBML's least fragment; any: what no rule at all beats")
         ->check(CLI::IsMember({"eager", "any"}));
     app.add_option("--search", request.proof.search,
-                   "steps of a search for better schedules than FSBML's, by one who knows all beforehand")
+                   "steps of a search for better schedules than FSBML's, with all messages known beforehand")
         ->check(CLI::Range(0, 100000000));
     app.add_option("--json", request.json, "write all runs to this file (docs/simulate.schema.json)");
     request.proof.threads = std::max(1U, std::thread::hardware_concurrency());

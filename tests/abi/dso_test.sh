@@ -2,7 +2,7 @@
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The built component: one symbol for Open MPI's loader and nothing else for anybody, and of Open MPI's libraries only
+# The built component: one symbol for Open MPI's loader and nothing else, and of Open MPI's libraries only
 # libmpi by name, so that another version can still load it far enough to be told.
 set -euo pipefail
 

@@ -257,7 +257,7 @@ TEST(Show, QualityAndTests)
 {
     const Findings f = findings_of_factors({1});
     EXPECT_NE(quality_table(f).find("both ways"), std::string::npos);
-    EXPECT_EQ(quality_table(f).find("beside others"), std::string::npos) << "nobody has measured that";
+    EXPECT_EQ(quality_table(f).find("beside others"), std::string::npos) << "that was not measured";
     EXPECT_NE(holdout_table(f).find("20.0 %"), std::string::npos) << holdout_table(f);
     Findings none = f;
     none.rails[0].holdout.clear();

@@ -12,7 +12,7 @@ namespace
 
 using namespace fsbml::bench;
 
-const char *const log = R"(some warning of somebody else's
+const char *const log = R"(some warning of another program's
 [node0:00031] fsbml: rail 0: rail0 (tcp:10.71.0.0/24)
 [node0:00031] fsbml: PRTT(1,0.0 us,32 B) on rail0: 20.0 us
 [node0:00031] fsbml: fragments of long messages: at most 8320 bytes

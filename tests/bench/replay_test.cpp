@@ -115,7 +115,7 @@ TEST(Replay, ADocumentIsReadAsItWasWritten)
     EXPECT_NE(table_of(read).find("NO"), std::string::npos);
 }
 
-// o_s + L + G (s - 1) + o_r, with ob1's 14 bytes; who begins late is late.
+// o_s + L + G (s - 1) + o_r, with ob1's 14 bytes; a rank that begins late is late.
 TEST(Replay, AShortMessageTakesWhatTheModelSays)
 {
     const Simulated short_one = simulated(one_message(987), {rail("rail0", 0)}, {{0, 0}});

@@ -116,7 +116,7 @@ jobs_end() {
     local pid signal status
     for signal in TERM HUP KILL; do
         # Not by the function: the signal is for the driver's own process.
-        # Whoever started the tests may ignore signals, as nohup does.
+        # The parent of the tests may ignore signals, as nohup does.
         env --default-signal=HUP,TERM "$FSBML_TOP/fsbml" cluster run --name "$name" -- sleep "98761$$" >/dev/null 2>&1 </dev/null &
         pid=$!
         ok "a job runs" some_process "^[s]leep 98761$$"

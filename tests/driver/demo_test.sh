@@ -15,7 +15,7 @@ trap 'rm -rf -- "$scratch"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# What is built is everybody's, but by a name of our own, so that our processes can be told from any others.
+# What is built is shared, but by a name of our own, so that our processes can be told from any others.
 prefix=$("$FSBML_TOP/fsbml" prefix)
 ln -s "$FSBML_BUILD" "$scratch/build"
 export FSBML_OPENMPI=$prefix FSBML_BUILD=$scratch/build

@@ -81,7 +81,7 @@ links_change_in_use() {
     ok "... although frames were lost" test "$(($(counter n1r0 in lost) + $(counter n1r0 out lost)))" -gt 0
 }
 
-# comes_back FIRST: how many frames come in at node 1 on rail 1 while it asks for 20 addresses that nobody has; others each time,
+# comes_back FIRST: how many frames come in at node 1 on rail 1 while it asks for 20 addresses that no node has; others each time,
 # as it asks but once a second for the same.
 comes_back() {
     # shellcheck disable=SC2016

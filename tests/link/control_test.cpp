@@ -63,8 +63,8 @@ TEST(Control, Socket)
     EXPECT_THROW(ask("/tmp/" + std::string(200, 'x'), "show"), std::system_error);
 }
 
-// Who connects and does not ask yet holds up nobody, and is answered whenever he asks; too many of them are
-// sent away.
+// A client that connects and does not ask yet holds up no other, and is answered whenever it asks; too many
+// of them are sent away.
 TEST(Control, WaitsForNobody)
 {
     const std::string path = socket_path();

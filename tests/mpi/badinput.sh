@@ -100,7 +100,7 @@ down_on_both_nodes() {
 # The far end of the cable is dead, the interface itself is up.
 no_carrier() { ip -n "fsbml-$harness_cluster-net" link set n2r1 down; }
 
-# misdirect FROM TO RAIL: a neighbour's address that nobody has, so that the frames leave and nobody takes them.
+# misdirect FROM TO RAIL: a neighbour's address that no node has, so that the frames leave and no node takes them.
 misdirect() { on_node "$1" neighbour replace "10.71.$3.$(($2 + 1))" lladdr 02:00:00:00:00:01 dev "rail$3" nud permanent; }
 
 lost_one_way() { misdirect 1 2 1; }
@@ -110,7 +110,7 @@ fast_lost() { misdirect 1 2 0; }
 # Rank 0's node has no way to the other one on the rail: an error at once here, and no answer there.
 refused_one_way() { on_node 1 route add unreachable 10.71.1.3/32; }
 
-# Nobody answers at all: the end comes with TCP's own, which is set to some 10 s here instead of 2 minutes.
+# No peer answers at all: the end comes with TCP's own, which is set to some 10 s here instead of 2 minutes.
 all_lost() {
     local node
     for node in 1 2; do ip netns exec "${harness_nodes[$node]}" sysctl -q -w net.ipv4.tcp_syn_retries=2; done
@@ -119,7 +119,7 @@ all_lost() {
 }
 
 # tcp of 4.1 keeps it to itself that a connection has failed, and a peer that only computes is as silent: the job waits, as
-# it does with r2, but says for whom. In 5.0 it ends.
+# it does with r2, but says for which process. In 5.0 it ends.
 gives_up() {
     case "$harness_major" in
         4) outcome=waits pattern='does not answer on any rail\. They are kept until it does\..*To: process' ;;

@@ -162,9 +162,9 @@ each_its_own_way() {
     harness_measure "$name" 3 "${PLACED[@]}" --mca bml_fsbml_verbose 5 "${harness_command[@]}"
     harness_result "$name: the job ends right" "$(verdict "$seen")"
     harness_result "... it is as fast as before there" "$(near rail1 1.2 2.39 "$harness_stderr")"
-    harness_result "... who sends the slow way knows it" \
+    harness_result "... a process that sends the slow way knows it" \
         "$(verdict 'node2.*rail1 is used with the parameters of the other direction, G 1[5-8][0-9][0-9] ns/B')"
-    harness_result "... and nobody else does" \
+    harness_result "... and no other process does" \
         "$(! grep -E 'node[01].*is used with the parameters of the other' "$harness_stderr")"
     harness_cluster_down # its rates are not those that it was made with
 }

@@ -25,7 +25,7 @@
 #include <string.h>
 #include <time.h>
 
-#define CHECK_GUARD 64 /**< bytes before and after every buffer that nobody may write */
+#define CHECK_GUARD 64 /**< bytes before and after every buffer that no message may write */
 #define CHECK_GUARD_BYTE 0xA5
 #define CHECK_POISON_BYTE 0x5A  /**< what a receive buffer holds before the message */
 #define CHECK_EAGER_LIMIT 65536 /**< the tcp BTL's default: where the interesting sizes are */
@@ -67,7 +67,7 @@ static inline uint64_t check_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/** The seed of one message's content: who sends what to whom, and its number. */
+/** The seed of one message's content: its sender, its receiver, and its number. */
 static inline uint64_t check_seed(int source, int target, int tag, uint64_t number)
 {
     return check_mix(check_mix(((uint64_t) (uint32_t) source << 32) | (uint32_t) target)
@@ -91,7 +91,7 @@ static inline uint64_t check_next(uint64_t *state, uint64_t limit)
  * guards. */
 uint8_t *check_alloc(size_t bytes);
 
-/** Checks that nobody wrote before or after the buffer. */
+/** Checks that nothing was written before or after the buffer. */
 void check_guards(const char *file, int line, const uint8_t *buffer, size_t bytes);
 #define CHECK_GUARDS(buffer, bytes) check_guards(__FILE__, __LINE__, (buffer), (bytes))
 

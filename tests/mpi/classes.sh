@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Who measures on nodes with different rails, whether all ranks get the same table, and what the rails then carry.
+# Which pairs measure on nodes with different rails, whether all ranks get the same table, and what the rails then carry.
 #
 # Once: ranks agree on the measuring pairs by FSBML's own messages.
 # SPDX-License-Identifier: BSD-3-Clause
@@ -10,7 +10,7 @@ set -euo pipefail
 
 LIMIT=${FSBML_TEST_LIMIT:-90}
 
-# name | nodes | ranks | tables | rails, as --rail takes them | who streams to whom | pairs | shares
+# name | nodes | ranks | tables | rails, as --rail takes them | streams, from rank to rank |  pairs | shares
 #   tables   that many ranks have two rails, and so a table
 #   pairs    RANK-RANK:RAILS/ROUND, all that must measure, and how many rails in which round
 #            (the cluster gives even nodes one core and odd ones the other: pairs are of both)
@@ -89,7 +89,7 @@ run_case() {
     sed -n 's/^suite: MPI_Init/# MPI_Init/p' "$harness_stdout"
 }
 
-harness_begin "Runs nodes that have different rails, and looks at who measures them." "$@"
+harness_begin "Runs nodes that have different rails, and looks at which pairs measure them." "$@"
 if harness_in once; then
     for entry in "${CASES[@]}"; do run_case "$entry"; done
 fi

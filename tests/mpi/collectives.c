@@ -16,7 +16,7 @@ static size_t n; /* words of this round */
 static int root; /* of this round */
 static uint64_t round_seed;
 
-/* Word i that rank `from` has for rank `to` (0 where it is for everybody). */
+/* Word i that rank `from` has for rank `to` (0 where it is for all ranks). */
 static word value(int from, int to, size_t i)
 {
     return check_mix(round_seed + ((uint64_t) from << 48) + ((uint64_t) to << 40) + i);
@@ -252,8 +252,8 @@ static void alltoallv(void)
 }
 
 /*
- * Nobody leaves a barrier before the last one came: rank `root` comes late, and everybody tells it on
- * leaving. It must not have heard of anybody before it enters.
+ * No rank leaves a barrier before the last one came: rank `root` comes late, and every other tells it on
+ * leaving. It must not have heard from any rank before it enters.
  */
 static void barrier(bool nonblocking)
 {

@@ -110,7 +110,7 @@ left_out() {
     job 3 --mca bml_fsbml_display 1 --mca bml_fsbml_include 10.71.1.0/24
     check "a rail not included, by network" 'does not exist' 'rail0 \(10\.71\.0\.MINE\): left out: bml_fsbml_include does not name it' \
         'rail1 \(10\.71\.1\.MINE\): in use by itself: .*'
-    # Frames of the slow rail go to an address that nobody has.
+    # Frames of the slow rail go to an address that no node has.
     ip -n "${harness_nodes[0]}" neighbour replace 10.71.1.2 lladdr 02:00:00:00:00:01 dev rail1 nud permanent
     job 2 --mca bml_fsbml_display 1
     check "a rail that loses its frames" '' "$HEAD" 'rail1  10\.71\.1\.1  -       rail1   -    -     tcp:10\.71\.1\.0/24 +(- +){7}.*' \

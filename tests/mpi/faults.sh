@@ -10,8 +10,8 @@ set -euo pipefail
 
 LIMIT=${FSBML_TEST_LIMIT:-90}
 
-# name | nodes | what is done to the last node's rail1, as `cluster set` takes it | kind | sentence, a pattern | who tells it
-#   who tells  pairs of nodes, as FROM-TO; the sentence is told to the user once, however many nodes find it
+# name | nodes | what is done to the last node's rail1, as `cluster set` takes it | kind | sentence, a pattern | finders
+#   finders    pairs of nodes, as FROM-TO; the sentence is told to the user once, however many nodes find it
 EITHER='0-1 1-0'
 CASES=(
     "no carrier|2|down|cut|the interface has no carrier on node1: its cable is out|$EITHER"
@@ -46,11 +46,11 @@ reported() {
     fi
 }
 
-# named KIND SENTENCE WHO: prints why the fault is not named as it should be, or nothing.
+# named KIND SENTENCE FINDERS: prints why the fault is not named as it should be, or nothing.
 named() {
-    local kind=$1 sentence=$2 who=$3
-    if [ "$(sentences | cut -d' ' -f1 | paste -sd' ')" != "$who" ]; then
-        printf 'a fault of rail1 was found by: %s (expected %s)' "$(sentences | cut -d' ' -f1 | paste -sd' ')" "$who"
+    local kind=$1 sentence=$2 finders=$3
+    if [ "$(sentences | cut -d' ' -f1 | paste -sd' ')" != "$finders" ]; then
+        printf 'a fault of rail1 was found by: %s (expected %s)' "$(sentences | cut -d' ' -f1 | paste -sd' ')" "$finders"
     elif sentences | grep -qvxE "[0-9]-[0-9] $kind $sentence"; then
         printf 'another sentence: %s' "$(sentences | grep -vxE "[0-9]-[0-9] $kind $sentence" | head -n 1)"
     elif [ "$(told | wc -l)" -gt 1 ] || { [ "$(told | wc -l)" -eq 0 ] && ! lost; }; then
@@ -86,9 +86,9 @@ fault_job() {
 }
 
 run_case() {
-    local name nodes fault kind sentence who reason before0 before1 program=(collectives)
+    local name nodes fault kind sentence finders reason before0 before1 program=(collectives)
     # Within a field, \| is a bar.
-    IFS='|' read -r name nodes fault kind sentence who <<<"${1//\\|/$'\x01'}"
+    IFS='|' read -r name nodes fault kind sentence finders <<<"${1//\\|/$'\x01'}"
     sentence=${sentence//$'\x01'/|}
     harness_wanted "$name" || return 0
     rails_up "$nodes"
@@ -103,7 +103,7 @@ run_case() {
         again "$name" "the loop was not seen in time" || break
     done
     reason=$(harness_failure "${program[*]}" "$LIMIT")
-    [ -n "$reason" ] || reason=$(named "$kind" "$sentence" "$who")
+    [ -n "$reason" ] || reason=$(named "$kind" "$sentence" "$finders")
     [ -n "$reason" ] || reason=$(reported "carried nothing" "$sentence")
     if [ -z "$reason" ] && [ "$nodes" -eq 2 ] && [ $(($(sent 1) - before1)) -gt 100000 ]; then
         reason="rail1 has sent $(($(sent 1) - before1)) bytes, rail0 $(($(sent 0) - before0))"

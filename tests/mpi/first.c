@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /*
- * The very first message goes from one given rank to another, while nobody else says anything: the connection
- * is made from this side. Then back, and on to everybody.
+ * The very first message goes from one given rank to another, while no other rank sends anything: the
+ * connection is made from this side. Then back, and on to all ranks.
  *
  * usage: first RANK      between rank 0 and the last one; the first message goes to RANK
  */
@@ -24,7 +24,8 @@ int main(int argc, char **argv)
     if (0 == check_rank || last == check_rank) {
         check_fill(out, BYTES, check_seed(check_rank, peer, TAG, 0));
         if (peer != to) {
-            check_sleep(0.5); /* who is spoken to first waits in silence, without a connection of its own */
+            check_sleep(0.5); /* the rank that gets the first message waits in silence, without a connection
+                                 of its own */
         } else {
             MPI_Send(out, BYTES, MPI_BYTE, peer, TAG, MPI_COMM_WORLD);
         }

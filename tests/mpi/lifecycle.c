@@ -6,7 +6,7 @@
 /*
  * MPI_Init and MPI_Finalize in the situations that are easy to forget. Usage: lifecycle
  * quiet|pair|unreceived|busy quiet       no message at all pair        only ranks 0 and size-1 ever talk
- *   unreceived  small messages that nobody receives are there at the end
+ *   unreceived  small messages that are never received are there at the end
  *   busy        finalize right behind a storm of messages, no barrier of the program's own
  */
 #include "check.h"

@@ -86,7 +86,7 @@ static void any(enum how how)
     check_free(buffer, room);
 }
 
-/* A probe by source and tag finds its own message behind others that nobody has received. */
+/* A probe by source and tag finds its own message behind others that are not received yet. */
 static void selective(size_t bytes)
 {
     const int partner = check_partner();

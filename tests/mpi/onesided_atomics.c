@@ -67,9 +67,9 @@ static void sums(MPI_Win win, int64_t *base, int count)
     free(before);
 }
 
-/* Each operation in turn, all ranks at once; what comes out does not depend on who was first. All ranks with
- * or all without fetching. Bitwise ones come out wrong from a remote rank in 5.0.7 (active-message RDMA),
- * with r2 as well. */
+/* Each operation in turn, all ranks at once; what comes out does not depend on which rank was first. All
+ * ranks with or all without fetching. Bitwise ones come out wrong from a remote rank in 5.0.7 (active-message
+ * RDMA), with r2 as well. */
 static void operations(MPI_Win win, int64_t *base, bool fetch)
 {
     const int64_t mine = check_rank + 1, bit = INT64_C(1) << check_rank;
@@ -153,7 +153,7 @@ static void types(MPI_Win win, int64_t *base)
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
 }
 
-/* Whole arrays replaced atomically: who comes last wins, but element by element no mixture. */
+/* Whole arrays replaced atomically: the last rank wins, but element by element no mixture. */
 static void replace(MPI_Win win, int64_t *base)
 {
     enum { N = 3000 };
@@ -168,9 +168,9 @@ static void replace(MPI_Win win, int64_t *base)
     MPI_Barrier(MPI_COMM_WORLD);
     sync_all(win);
     for (int i = 0; i < N && 0 == check_rank; ++i) {
-        const int64_t who = base[i] / 1000000;
-        CHECK(i == base[i] % 1000000 && who >= 1 && who <= check_size, "MPI_REPLACE: word %d is %" PRId64, i,
-              base[i]);
+        const int64_t rank = base[i] / 1000000;
+        CHECK(i == base[i] % 1000000 && rank >= 1 && rank <= check_size, "MPI_REPLACE: word %d is %" PRId64,
+              i, base[i]);
     }
 }
 

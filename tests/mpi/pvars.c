@@ -77,7 +77,7 @@ static unsigned long long total(MPI_T_pvar_handle handle)
     return sum;
 }
 
-/* Everybody sends to the next rank. */
+/* Each rank sends to the next one. */
 static void traffic(int rank, int size)
 {
     static char out[BYTES], in[N][BYTES];

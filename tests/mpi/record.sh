@@ -61,7 +61,7 @@ counts() {
         harness_result "... of this user alone" "$(reason lifecycle private "$rank")"
     done
     job lifecycle unreceived --mca bml_fsbml_record "$records"
-    harness_result "20 messages that nobody receives, in the place of the last job's" "$(reason lifecycle are 0 512 590 20)"
+    harness_result "20 messages that are never received, in the place of the last job's" "$(reason lifecycle are 0 512 590 20)"
     harness_result "... and none of those" "$(reason lifecycle are 0 3000 3080 0)"
     rm -f "$records"/*.sends
     job lifecycle busy

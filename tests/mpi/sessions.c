@@ -17,7 +17,7 @@ static uint64_t all_passed;
 
 /*
  * Every rank talks to every other one early. Open MPI answers the first message in such a communicator behind
- * the program's back, and finalizing a session does not wait for anybody: an answer to the very last message
+ * the program's back, and finalizing a session does not wait for any rank: an answer to the very last message
  * could find its partner gone (whatever the BML).
  */
 static void meet_all(MPI_Comm comm)

@@ -6,12 +6,12 @@
 /*
  * Random traffic between all ranks for a given time. What each rank sends in an epoch follows from the seed,
  * so that the receivers know size, tag and content of every message and notice one that is lost, comes twice,
- * or overtakes another. Nothing separates two epochs: whoever is done goes on, and the next one's agreement
- * (go on, or stop?) holds the fast ones back so that they are never two ahead. Memory must not grow. Usage:
- * soak [SECONDS [SEED]]
+ * or overtakes another. Nothing separates two epochs: a rank that is done goes on, and the next one's
+ * agreement (go on, or stop?) holds the fast ones back so that they are never two ahead. Memory must not
+ * grow. Usage: soak [SECONDS [SEED]]
  *
  * No deadlock: only sends to ranks that come earlier in the epoch's order block, so that no circle of ranks
- * waits in sends; nobody blocks in a receive with messages still to be started; every receiver takes each
+ * waits in sends; no rank blocks in a receive with messages still to be started; every receiver takes each
  * source's next message.
  */
 #include <unistd.h>

@@ -234,7 +234,7 @@ static void run_case(void)
     }
     run(work, talk, &collecting);
 
-    /* Nobody may still be in a receive by tag when receives of anything begin, nor the other way round. */
+    /* No rank may still be in a receive by tag when receives of anything begin, nor the other way round. */
     MPI_Barrier(MPI_COMM_WORLD);
     taken = malloc((size_t) (check_size * ALL) * sizeof(*taken));
     CHECK(NULL != taken, "no memory");

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /* When messages arrive, found out by questions behind them, on fake rails in virtual time: what is counted,
- * and what tells nothing because nobody looked. */
+ * and what tells nothing because this process did not poll. */
 
 #include "fake_net.h"
 
@@ -69,7 +69,7 @@ static void who_looks_sees_arrivals(void)
     down();
 }
 
-/* The answer came while this process computed: when, nobody knows. */
+/* The answer came while this process computed: when, is not known. */
 static void who_was_away_does_not(void)
 {
     up();

@@ -189,7 +189,7 @@ static void net_deliver(int rail, uint32_t *word)
     fake_deliver(&fake[rail], FSBML_TAG_PROBE, whole, streams ? word[W_BYTES] : N_WORDS * sizeof(*word));
 }
 
-/* Who gets what arrives here. */
+/* Handlers of what arrives here. */
 static void (*net_to)(int rail, uint32_t *word) = net_deliver;
 
 /* What came out of a stream, in a table as the mirror sends it. */

@@ -51,7 +51,7 @@ ompi_proc_t **ompi_proc_all(size_t *n)
     return all;
 }
 
-static ompi_hook_base_component_t *hooked; /* who wants to know when MPI_Finalize begins */
+static ompi_hook_base_component_t *hooked; /* is told when MPI_Finalize begins */
 
 int ompi_hook_base_register_callbacks(ompi_hook_base_component_t *component)
 {

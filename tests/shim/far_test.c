@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Peers that are farther than those that were measured, on fake rails in virtual time: who is asked, when,
+/* Peers that are farther than those that were measured, on fake rails in virtual time: which are asked, when,
  * how often, and what messages do then. */
 
 #include "fake_net.h"
@@ -83,7 +83,7 @@ static void equal_peers_cost_one_round(void)
     down();
 }
 
-/* Nobody is asked without a message, nor before there is a table. */
+/* No peer is asked without a message, nor before there is a table. */
 static void questions_wait_for_a_message_and_a_table(void)
 {
     up(120000);
@@ -193,7 +193,7 @@ static void answers_count_once(void)
     }
     CHECK(2 * ROUND == repeated && 2 * ROUND == net_timed);
     CHECK(NULL != ep->far && ep->far->ticks[0] > 115000 * 64 && ep->far->ticks[0] < 125000 * 64);
-    /* after its end, and from who is not asked */
+    /* after its end, and from a peer that is not asked */
     net_deliver(0, old_answer);
     old_answer[W_RANK] = 5;
     net_deliver(0, old_answer);
@@ -230,8 +230,8 @@ static void rails_and_peers_may_go(void)
     down();
 }
 
-/* Who is asked in MPI_Finalize may be gone, and the question be a write on a closed connection. */
-static void nobody_is_asked_at_the_end(void)
+/* A peer that is asked in MPI_Finalize may be gone, and the question be a write on a closed connection. */
+static void no_peer_is_asked_at_the_end(void)
 {
     up(120000);
     net_table_comes();
@@ -257,8 +257,8 @@ static void nobody_is_asked_at_the_end(void)
     down();
 }
 
-/* Not asked: the partner in the measurement; anybody, if the user does not want it, or if the policy asks for
- * no times. */
+/* Not asked: the partner in the measurement; any peer, if the user does not want it, or if the policy asks
+ * for no times. */
 static void some_are_never_asked(void)
 {
     for (int i = 0; i < 4; ++i) {
@@ -338,7 +338,7 @@ int main(void)
         questions_wait_for_all_paths, old_peers_are_left_in_peace, busy_peers_tell_nothing,
         busy_rails_are_not_asked,     answers_count_once,          rails_and_peers_may_go,
         some_are_never_asked,         mute_peers_are_not_asked,    timed_questions_are_answered,
-        nobody_is_asked_at_the_end,
+        no_peer_is_asked_at_the_end,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -195,7 +195,7 @@ static void the_peer_says_what_it_sees(void)
     leave();
 }
 
-/* Who does not answer, or answers nonsense, leaves it at what closed the path. */
+/* A peer that does not answer, or answers nonsense, leaves it at what closed the path. */
 static void without_its_word_the_reason_is_what_was_seen(void)
 {
     mca_bml_fsbml_path_t *path = one_silent();
@@ -208,7 +208,7 @@ static void without_its_word_the_reason_is_what_was_seen(void)
     word[5] = 7;
     fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word)); /* no such rail */
     word[3] = 3;
-    fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word)); /* from nobody */
+    fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word)); /* from no rank */
     pass_time(30);
     CHECK(!path->reported); /* it was asked in time, and may still answer */
     pass_time(30);
@@ -255,7 +255,7 @@ static void what_the_peer_gave_up_is_not_used(void)
     leave();
 }
 
-/* A question comes back to who asked. Nobody answers, and the reason is told. */
+/* A question comes back to the process that asked. No peer answers, and the reason is told. */
 static void a_question_comes_back(void)
 {
     uint32_t word[8];
@@ -274,8 +274,8 @@ static void a_question_comes_back(void)
     leave();
 }
 
-/* Another process got the question, and says that it is not who was asked: that proves nothing of the peer's
- * path. */
+/* Another process got the question, and says that it is not the one that was asked: that proves nothing of
+ * the peer's path. */
 static void a_question_goes_astray(void)
 {
     uint32_t word[8];
@@ -296,8 +296,9 @@ static void a_question_goes_astray(void)
     leave();
 }
 
-/* The same from the other side: who gets a question for somebody else says so, and proves no path with it. */
-static void a_question_for_somebody_else_is_no_proof(void)
+/* The same from the other side: a process that gets a question for another says so, and proves no path with
+ * it. */
+static void a_question_for_another_process_is_no_proof(void)
 {
     fsbml_end_t none;
     mca_bml_fsbml_path_t *path = one_silent();
@@ -314,7 +315,7 @@ static void a_question_for_somebody_else_is_no_proof(void)
     leave();
 }
 
-/* Its hello says that the peer has no address in the rail's network: nobody needs to be asked. */
+/* Its hello says that the peer has no address in the rail's network: no peer needs to be asked. */
 static void the_hello_says_that_networks_differ(void)
 {
     fsbml_end_t none;
@@ -391,7 +392,7 @@ int main(void)
         what_the_peer_gave_up_is_not_used,
         a_question_comes_back,
         a_question_goes_astray,
-        a_question_for_somebody_else_is_no_proof,
+        a_question_for_another_process_is_no_proof,
         the_hello_says_that_networks_differ,
         the_system_is_read,
     };

@@ -19,7 +19,7 @@ enum { OWN = 0, OTHER = 1, STRANGER = 2, N_LISTENERS = 3, MOST = 32 };
 
 static mca_btl_base_component_t tcp_component = {.btl_version = {MCA_BTL_DEFAULT_VERSION("tcp")}};
 
-/* Rail r of this process is at 127.1.r.1, that of its peers, who are on one node, at 127.1.r.2. */
+/* Rail r of this process is at 127.1.r.1, that of its peers, which are on one node, at 127.1.r.2. */
 static struct in_addr address_of(int rail, int host)
 {
     return (struct in_addr){htonl(0x7f010000u + ((uint32_t) rail << 8) + (uint32_t) host)};
@@ -164,7 +164,7 @@ static void a_closed_path_is_not_told_goodbye(void)
     CHECK(!is_shut(lost[0]) && !is_shut(lost[1])); /* both paths are well */
     lose(0, 0);
     fsbml_goodbye_skip(0, NULL);
-    CHECK(!is_shut(lost[0]) && !is_shut(lost[1])); /* nobody leaves */
+    CHECK(!is_shut(lost[0]) && !is_shut(lost[1])); /* no peer leaves */
     fsbml_goodbye_skip(n_peers, peers);
     CHECK(is_shut(lost[0]) && is_shut(lost[1]));
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {
@@ -184,7 +184,7 @@ static void nor_is_a_removed_one(void)
     down();
 }
 
-/* Which of a node's ranks has connected cannot be seen; whom this process has connected to can. */
+/* Which of a node's ranks has connected cannot be seen; the rank that this process has connected to can. */
 static void in_doubt_a_connection_is_left_alone(void)
 {
     (void) up(2);
@@ -202,8 +202,8 @@ static void in_doubt_a_connection_is_left_alone(void)
     down();
 }
 
-/* Who does not say where it listens cannot be told from others. */
-static void an_unknown_address_is_nobodys(void)
+/* A peer that does not say where it listens cannot be told from others. */
+static void an_unknown_address_is_no_peers(void)
 {
     (void) up(1);
     const int lost = full(connected(0, OTHER));
@@ -220,7 +220,7 @@ int main(void)
         a_closed_path_is_not_told_goodbye,
         nor_is_a_removed_one,
         in_doubt_a_connection_is_left_alone,
-        an_unknown_address_is_nobodys,
+        an_unknown_address_is_no_peers,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -62,8 +62,8 @@ static uint32_t left_with(const char *include, const char *exclude, int n)
     return left;
 }
 
-/* Addresses, devices and PCI addresses leave out a rail of three; who names an unknown one is told what there
- * is. */
+/* Addresses, devices and PCI addresses leave out a rail of three; a user who names an unknown one is told
+ * what there is. */
 static void rails_by_other_names(void)
 {
     static const char *const names[] = {"lo", "verbs_1:1", "fsbml1"};
@@ -216,7 +216,7 @@ static void the_display(void)
     SAID("fsbml: lo         127.0.0.1  -       lo       -             -     net:127.0.0.0/8 ");
     SAID("fsbml: verbs_1:1  -          -       verbs_1  0000:af:00.0  1     net#1 ");
     SAID("fsbml: fsbml1: left out: bml_fsbml_exclude names it");
-    CHECK(!is_said("other interfaces")); /* a rail that is none: nobody knows which interface it is */
+    CHECK(!is_said("other interfaces")); /* a rail that is none: its interface is not known */
 
     snprintf(table.rail[0].key, sizeof(table.rail[0].key), "net#1");
     snprintf(table.rail[0].name, sizeof(table.rail[0].name), "verbs_1:1");

@@ -129,7 +129,8 @@ static void spoil(int how)
     }
 }
 
-/* A table that is not whole is not used, and nobody waits for another: it is asked for from the run-time. */
+/* A table that is not whole is not used, and the mirror waits for no other: it is asked for from the
+ * run-time. */
 static void only_whole_tables_are_used(void)
 {
     for (int how = WHOLE; how < N_RECORDS; ++how) {
@@ -171,7 +172,7 @@ static void ask_for_much(void)
         uint32_t word[N_WORDS] = {
             FSBML_PACKET_MAGIC, FSBML_PACKET_REQUEST, 1, 1, 3200u - (uint32_t) requests, 1024, 8192, 1000};
         fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word));
-        word[W_RANK] = 3; /* nobody whom it measures with */
+        word[W_RANK] = 3; /* not its partner */
         word[W_SEQ] += 1000;
         fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word));
     }

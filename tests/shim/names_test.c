@@ -44,7 +44,7 @@ int getifaddrs(struct ifaddrs **all)
 }
 
 /* Two interfaces in one network are two rails, each with parameters of its own: by key, which is the same on
- * all nodes. Who names the network means both. */
+ * all nodes. The network's name means both. */
 static void interfaces_of_one_network_are_told_apart(void)
 {
     static const char *const names[] = {"lo", "twin", "lo:1"};

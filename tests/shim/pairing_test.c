@@ -11,7 +11,7 @@ enum { TAG = MCA_BTL_TAG_PML + 1, NOTHING = -1 };
 
 static mca_btl_base_component_t tcp_component = {.btl_version = {MCA_BTL_DEFAULT_VERSION("tcp")}};
 
-/* The second peer's share of the networks, and who got which; the first one is this process. */
+/* The second peer's share of the networks, and which peer got which; the first one is this process. */
 static bool has_network[N_FAKES];
 static int given[N_FAKES];
 static int n_modules, n_asked, n_puts;
@@ -26,7 +26,7 @@ static bool is_given(int network)
     return false;
 }
 
-/* 4.1: the first pair that nobody has, in the order of interfaces; 5.0: the module's own, if there is one. */
+/* 4.1: the first pair that is free, in the order of interfaces; 5.0: the module's own, if there is one. */
 static int next_pair(int module)
 {
     if (!FSBML_TCP_PAIRS_IN_TURN) {
@@ -151,7 +151,7 @@ static void a_peer_without_the_first(void)
 }
 
 /* The same peer connects first: tcp has asked for all modules in turn by then. What they send is charged to
- * the rail that it takes, and descriptors go back to whoever made them. */
+ * the rail that it takes, and descriptors go back to the BTL that made them. */
 static void a_peer_without_the_first_that_comes_first(void)
 {
     up(3, "12");

@@ -184,7 +184,7 @@ static void a_stall_delays_one_probe(void)
     CHECK(late > 200000000 && late < 210000000);
     CHECK(near((double) usual, fsbml_prtt_run(fsbml_path(ep, 0), &probe, 5 * LIMIT)));
     net[0].stall_ns = 200000000;
-    CHECK(0 == fsbml_prtt_run(fsbml_path(ep, 0), &probe, LIMIT)); /* or nobody waits for it any more */
+    CHECK(0 == fsbml_prtt_run(fsbml_path(ep, 0), &probe, LIMIT)); /* or it is not waited for any more */
     CHECK(near((double) usual, run(ep, 1, FSBML_PROBE_BOTH, 8, 409, 0)));
     fsbml_prtt_rest(200000000);
     CHECK(near((double) usual, fsbml_prtt_run(fsbml_path(ep, 0), &probe, LIMIT)));
@@ -283,7 +283,7 @@ static void a_mirror_sends_what_it_is_asked_for(void)
     net_down();
 }
 
-static void a_mirror_refuses_what_nobody_asks_for(void)
+static void a_mirror_refuses_what_no_leader_asks_for(void)
 {
     static const uint32_t bad[][4] = {/* number, messages, bytes, delay */
                                       {0, 5, 1000, 0},
@@ -381,7 +381,7 @@ int main(void)
         a_stall_delays_one_probe,
         a_leader_without_room_tries_again,
         a_mirror_sends_what_it_is_asked_for,
-        a_mirror_refuses_what_nobody_asks_for,
+        a_mirror_refuses_what_no_leader_asks_for,
         a_mirror_does_not_look_back,
         a_mirror_without_room_tries_again_for_a_while,
         a_look_at_the_clock_is_timed,

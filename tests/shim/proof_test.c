@@ -126,7 +126,7 @@ static void held_fragments_are_moved_whole(void)
     world_down(2);
 }
 
-/* A peer that answers nobody (it computes) loses no rail, however long it takes. */
+/* A peer that does not answer (it computes) loses no rail, however long it takes. */
 static void silence_everywhere_proves_nothing(void)
 {
     mca_bml_base_btl_t *bml_btl = up();
@@ -405,7 +405,7 @@ static void questions_are_answered_on_their_rail(void)
     fake_deliver(&fake[0], FSBML_TAG_PROBE, ask, sizeof(ask)); /* unknown */
     ask[1] = FSBML_PACKET_ASK;
     ask[3] = 5;
-    fake_deliver(&fake[0], FSBML_TAG_PROBE, ask, sizeof(ask)); /* from nobody */
+    fake_deliver(&fake[0], FSBML_TAG_PROBE, ask, sizeof(ask)); /* from no rank */
     CHECK(0 == fake[0].n_queue);
     world_down(2);
 }

@@ -173,7 +173,7 @@ static void sendi_goes_by_the_chosen_rail(void)
 
 /* A connection that breaks while it is closed costs the job nothing, and the signal is afterwards what it
  * was. */
-static void a_goodbye_to_nobody_is_survived(void)
+static void a_goodbye_without_a_peer_is_survived(void)
 {
     sigset_t pending, mask;
     two_rails();
@@ -260,7 +260,7 @@ static void rdma_lists_hold_real_btls(void)
     CHECK(&fake[0].super == rdma->btl && eager(ep)->btl_endpoint != rdma->btl_endpoint);
     CHECK(rdma == mca_bml_base_btl_array_find(&ep->btl_rdma, &fake[0].super));
 #ifdef FSBML_HOOKS_PATCHED
-    /* the find hook: who asks the eager list for a real BTL gets the real BTL's own entry */
+    /* the find hook: a search of the eager list for a real BTL gives the real BTL's own entry */
     const mca_bml_base_btl_t *real = mca_bml_base_btl_array_find(&ep->btl_eager, &fake[1].super);
     CHECK(NULL != real && &fake[1].super == real->btl && real->btl_endpoint != eager(ep)->btl_endpoint);
 #else
@@ -279,7 +279,7 @@ int main(void)
         completions_name_the_pseudo_btl,
         prepared_fragments_are_charged_by_their_bytes,
         sendi_goes_by_the_chosen_rail,
-        a_goodbye_to_nobody_is_survived,
+        a_goodbye_without_a_peer_is_survived,
         goodbyes_in_finalize_are_survived,
         receive_callbacks_name_the_pseudo_btl,
         rdma_lists_hold_real_btls,

@@ -41,13 +41,13 @@ static int n_sent(int n)
 }
 
 /* The rail that has sent one more than before. */
-static int who_sent(const int *before, int n)
+static int which_sent(const int *before, int n)
 {
-    int who = -1;
+    int sender = -1;
     for (int i = 0; i < n; ++i) {
-        who = fake[i].n_sent + fake[i].n_sendi != before[i] ? i : who;
+        sender = fake[i].n_sent + fake[i].n_sendi != before[i] ? i : sender;
     }
-    return who;
+    return sender;
 }
 
 /* Each rail takes its part; two rails or more are a group, one is left alone. */
@@ -202,13 +202,13 @@ static void flags_of_a_group(void)
                           demands = MCA_BTL_FLAGS_NEED_ACK | MCA_BTL_FLAGS_NEED_CSUM
                                     | MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED;
     for (uint32_t flag = 2; flag < UINT32_C(1) << 24; flag <<= 1) {
-        for (int who = 1; who < 4; ++who) {
+        for (int mask = 1; mask < 4; ++mask) {
             construct(2);
             for (int i = 0; i < 2; ++i) {
-                fake[i].super.btl_flags = MCA_BTL_FLAGS_SEND | (0 != (who >> i & 1) ? flag : 0);
+                fake[i].super.btl_flags = MCA_BTL_FLAGS_SEND | (0 != (mask >> i & 1) ? flag : 0);
             }
             mca_bml_base_btl_t *bml_btl = up(2);
-            const bool expected = (flag & promises) ? 3 == who : 0 != (flag & demands);
+            const bool expected = (flag & promises) ? 3 == mask : 0 != (flag & demands);
             CHECK(expected == (0 != (bml_btl->btl->btl_flags & flag)));
             CHECK(bml_btl->btl->btl_flags
                   == (bml_btl->btl_flags & bml_btl->btl->btl_flags)); /* the entry says so, too */
@@ -321,15 +321,15 @@ static void control_arrives_first(void)
                 best = arrival(p, i, virtual_ns, bytes) < arrival(p, best, virtual_ns, bytes) ? i : best;
             }
             CHECK(OMPI_SUCCESS == (bulk ? pml_send(bml_btl, bytes, TAG) : control(bml_btl, k & 1)));
-            const int who = who_sent(before, n);
-            CHECK(who >= 0);
-            if (who < 0) {
+            const int sender = which_sent(before, n);
+            CHECK(sender >= 0);
+            if (sender < 0) {
                 break;
             }
             /* within what the scheduler calls a tie: 1.5 us, or 3 % */
             const uint64_t least = arrival(p, best, virtual_ns, bytes) - virtual_ns;
-            CHECK(arrival(p, who, virtual_ns, bytes) - virtual_ns <= least + 1510 + least * 3 / 100);
-            note(p, who, virtual_ns, bytes);
+            CHECK(arrival(p, sender, virtual_ns, bytes) - virtual_ns <= least + 1510 + least * 3 / 100);
+            note(p, sender, virtual_ns, bytes);
             virtual_ns += next_random(&seed) % 50000;
         }
         drain(n);

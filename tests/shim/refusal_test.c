@@ -289,7 +289,7 @@ static void what_a_broken_connection_keeps_of_a_question_is_not_freed(void)
     world_down(2);
 }
 
-/* An immediate send has nothing to complete: its error is told, or nobody would know that it is lost. */
+/* An immediate send has nothing to complete: its error is told, or the loss would go unseen. */
 static void a_copy_that_is_not_delivered_is_told(void)
 {
     mca_bml_base_btl_t *bml_btl = up(2);

@@ -40,7 +40,7 @@ static bool send_at_once(mca_bml_base_btl_t *bml_btl, int id)
     mca_btl_base_descriptor_t *des = NULL;
     if (OMPI_SUCCESS
         == mca_bml_base_sendi(bml_btl, NULL, header, sizeof(header), 0, MCA_BTL_NO_ORDER, FLAGS, TAG, &des)) {
-        message[id].completed = 1; /* nobody will say so */
+        message[id].completed = 1; /* no callback will say so */
         n_immediate++;
         return true;
     }
@@ -211,7 +211,7 @@ static void send_all(bool look)
     mca_bml_fsbml_params.trace = look ? "trace" : NULL;
     mca_bml_fsbml_params.trace_every = 3;
     mca_bml_fsbml_params.trace_entries = 100;
-    mca_bml_fsbml_params.probe_timeout_ns = UINT64_MAX / 4; /* nobody is given up */
+    mca_bml_fsbml_params.probe_timeout_ns = UINT64_MAX / 4; /* no peer is given up */
     mca_bml_fsbml_params.per_peer = true;
     for (int i = 0; i < RAILS; ++i) {
         fake_construct(&fake[i], 4096, 65536, 10);

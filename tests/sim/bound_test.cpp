@@ -125,11 +125,11 @@ TEST(Bound, SendersProcessorMayBeWhatTakesLongest)
 TEST(Bound, ManyToOne)
 {
     const Cluster c = cluster(8, {rail(1000, 200, 30, 50, 2)});
-    for (const bool anybody : {false, true}) {
+    for (const bool any_rank : {false, true}) {
         Workload w = workload(std::vector<std::vector<Op>>(8));
         for (std::uint32_t p = 1; p < 8; ++p) {
             w.process[p].push_back(send(0, 1001));
-            w.process[0].push_back(recv(anybody ? kAnyPeer : p));
+            w.process[0].push_back(recv(any_rank ? kAnyPeer : p));
         }
         expect_ns(lower_bound(c, w).makespan, 200 + 1000 + 7 * 2050 - 50 + 30);
     }

@@ -151,7 +151,7 @@ TEST(Calibration, OtherKindsTell)
     }
 }
 
-// A rail whose protocol changes: at a limit that is known, and where nobody knows. Sizes are put in near it.
+// A rail whose protocol changes: at a limit that is known, and at one that is not. Sizes are put in near it.
 TEST(Calibration, BreaksAreRefined)
 {
     for (const double at : {12000.0, 20000.0, 40000.0}) {

@@ -111,7 +111,7 @@ Cluster random_cluster(Dice &dice, bool plain)
     for (std::uint32_t r = 0; r < c.rails.size(); ++r) {
         RailSpec &rail = c.rails[r];
         rail.queue = dice.chance(0.5) ? 1 + dice.below(4) : 0;
-        for (std::uint32_t node = 0; r > 0 && node < c.nodes; ++node) { // the first one is everybody's
+        for (std::uint32_t node = 0; r > 0 && node < c.nodes; ++node) { // all have the first one
             if (dice.chance(0.7)) {
                 rail.nodes.push_back(node);
             }
@@ -131,8 +131,8 @@ Cluster random_cluster(Dice &dice, bool plain)
     return c;
 }
 
-// In each phase all send first, so that nobody waits for who waits. A rank receives from anybody throughout,
-// or never.
+// In each phase all send first, so that no rank waits for one that waits. A rank receives from any rank
+// throughout, or never.
 Job random_job(std::uint64_t seed)
 {
     Dice dice(seed);
@@ -290,8 +290,8 @@ TEST(ClusterRandom, NothingIsLostAndNobodyDoesTwoThingsAtOnce)
     EXPECT_GT(differ, 350U);
 }
 
-// Who answers each message of one sender does so when it and all before it are whole, and at once if the
-// processor is free.
+// A rank that answers each message of one sender does so when it and all before it are whole, and at once if
+// the processor is free.
 TEST(ClusterRandom, ReceivesAreInOrder)
 {
     std::size_t overtaken = 0;

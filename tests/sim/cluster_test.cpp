@@ -169,7 +169,7 @@ TEST(Cluster, AFullQueueIsFilledInTurn)
     c.rails[0].queue = 1;
     const Outcome o = run(c, ops);
     EXPECT_EQ(begins(o), (Times{us(2), us(23), us(65), us(44)}));
-    EXPECT_EQ(o.done[0], us(6)); // nobody waits for the queue
+    EXPECT_EQ(o.done[0], us(6)); // no rank waits for the queue
     c.rails[0].queue = 3;        // room for all three of rank 0
     EXPECT_EQ(begins(run(c, ops)), (Times{us(2), us(23), us(44), us(65)}));
 }
@@ -196,7 +196,7 @@ TEST(Cluster, ABottleneckDelaysOrLoses)
     EXPECT_EQ(run(c, ops).rails[0].retransmitted, 0U);
 }
 
-// Each direction has the link for itself, who stays on one side does not use it, and two links add up.
+// Each direction has the link for itself, ranks that stay on one side do not use it, and two links add up.
 TEST(Cluster, BottlenecksAreBetweenTheirSides)
 {
     Cluster c = cluster_of({kRail}, 4);
@@ -223,7 +223,7 @@ TEST(Cluster, WhatIsSentAgainGoesAllTheWay)
     EXPECT_EQ(arrivals(o)[0], us(52.04));
     EXPECT_EQ(arrivals(o)[1], us(92.08));
     EXPECT_EQ(o.rails[0].retransmitted, 3U);
-    c.bottlenecks = {{0, {0}, 1.0, 0, 0}}; // faster than the NIC: nobody notices
+    c.bottlenecks = {{0, {0}, 1.0, 0, 0}}; // faster than the NIC: no difference
     EXPECT_EQ(arrivals(run(c, {{send(2, 1001)}, {}, {}})), (Times{us(14)}));
 }
 
@@ -232,11 +232,12 @@ TEST(Cluster, MessagesAreReceivedInTheOrderOfSending)
     const fsbml_loggp_t slow = loggp(100e3, 2e3, 4e3, 1e3, 2.0);
     ToldRules rules({1, 0});
     const Cluster c = cluster_of({kRail, slow}, 3);
-    // The second is there at 20, the first at 108; who answers after one receive has received the first.
+    // The second is there at 20, the first at 108; a rank that answers after one receive has received the
+    // first.
     const Outcome o = run(c, {{send(1, 1001), send(1, 1001)}, {recv(0)}, {}}, rules);
     EXPECT_EQ(o.passages[1].received, us(20));
     EXPECT_EQ(o.done[1], us(108));
-    // From anybody: what another sent is whole earlier.
+    // From any rank: what another sent is whole earlier.
     ToldRules again({1, 0});
     const Outcome any =
         run(c, {{send(1, 1001)}, {recv(kAnyPeer)}, {compute(us(50)), send(0, 1), send(1, 1001)}}, again);
@@ -250,10 +251,10 @@ TEST(Cluster, WhoComputesTakesNothingIn)
     EXPECT_EQ(run(c, {{send(1, 1001)}, {compute(us(50)), recv(0)}}).done[1], us(54));
     EXPECT_EQ(run(c, {{send(1, 1001)}, {until(us(50)), recv(0)}}).done[1], us(50));
     EXPECT_EQ(run(c, {{send(1, 1001)}, {until(us(15)), recv(0)}}).done[1], us(18));
-    const Outcome nobody = run(c, {{send(1, 1001)}, {}});
-    EXPECT_EQ(nobody.done[1], 0);
-    EXPECT_EQ(nobody.makespan, us(18));
-    EXPECT_EQ(nobody.received, 1U);
+    const Outcome unreceived = run(c, {{send(1, 1001)}, {}});
+    EXPECT_EQ(unreceived.done[1], 0);
+    EXPECT_EQ(unreceived.makespan, us(18));
+    EXPECT_EQ(unreceived.received, 1U);
 }
 
 TEST(Cluster, ANodeNeedsNoRailWithin)

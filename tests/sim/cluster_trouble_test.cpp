@@ -54,7 +54,7 @@ TEST(ClusterTrouble, ARailSlowsDown)
     EXPECT_EQ(o.passages[1].arrives, us(21));
 }
 
-// Who waits for what is lost is never done, and all else ends; the NIC is done with nothing more.
+// A rank that waits for what is lost is never done, and all else ends; the NIC is done with nothing more.
 TEST(ClusterTrouble, ADeadRailSwallowsMessages)
 {
     Cluster c = cluster_of({kRail});
@@ -180,7 +180,7 @@ TEST(ClusterTrouble, AReceiveWithoutASendIsNamed)
     EXPECT_EQ(complaint(c, {{send(1, 8)}, {recv(0), recv(0)}, {}}),
               "rank 1 waits for ever for a message from rank 0 (operation 1 of 2)");
     EXPECT_EQ(complaint(c, {{}, {}, {compute(5), recv(kAnyPeer)}}),
-              "rank 2 waits for ever for a message from anybody (operation 1 of 2)");
+              "rank 2 waits for ever for a message from any rank (operation 1 of 2)");
     EXPECT_THROW(run(c, {{recv(1), send(1, 1)}, {recv(0), send(0, 1)}, {}}), std::runtime_error);
 }
 

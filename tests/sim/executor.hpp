@@ -26,7 +26,8 @@ struct Result {
     std::vector<std::vector<bool>> knows; // by rank: those whose messages have reached it, by whatever way
 };
 
-// An op of a rank that is drawn at random, again and again; a receive from anybody takes a message at random.
+// An op of a rank that is drawn at random, again and again; a receive from any rank takes a message at
+// random.
 inline Result run(const Workload &w, std::uint64_t seed, bool follow = false)
 {
     const auto n = static_cast<std::uint32_t>(w.process.size());

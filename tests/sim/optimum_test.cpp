@@ -68,13 +68,13 @@ Cluster any_cluster(Dice &dice, std::uint32_t most_rails)
     return c;
 }
 
-// Rounds of a few messages, which are received in the same round or later; now and then from anybody.
-Workload any_workload(Dice &dice, const Cluster &c, std::uint64_t most, bool may_be_anybody = true)
+// Rounds of a few messages, which are received in the same round or later; now and then from any rank.
+Workload any_workload(Dice &dice, const Cluster &c, std::uint64_t most, bool may_be_any = true)
 {
     const std::uint32_t ranks = c.nodes * c.ranks_per_node;
     Workload w = workload(std::vector<std::vector<Op>>(ranks));
     std::uint64_t left = 1 + dice.below(most);
-    const bool anybody = may_be_anybody && dice.below(6) == 0;
+    const bool any_rank = may_be_any && dice.below(6) == 0;
     std::vector<std::vector<std::uint32_t>> owed(ranks);
     while (left > 0) {
         const std::uint64_t now = 1 + dice.below(left);
@@ -96,7 +96,7 @@ Workload any_workload(Dice &dice, const Cluster &c, std::uint64_t most, bool may
                 continue;
             }
             for (const std::uint32_t p : owed[q]) {
-                w.process[q].push_back(recv(anybody ? kAnyPeer : p));
+                w.process[q].push_back(recv(any_rank ? kAnyPeer : p));
             }
             owed[q].clear();
         }

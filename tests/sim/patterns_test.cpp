@@ -197,7 +197,7 @@ TEST(Patterns, ClosedFormsAreTheOperationsTimes)
     }
 }
 
-// Alltoall_A loses nothing, even if everybody is unlucky: latency keeps the steps apart.
+// Alltoall_A loses nothing, even if all messages are unlucky: latency keeps the steps apart.
 TEST(Patterns, ALatencyKeepsStepsApart)
 {
     const auto all = [](std::uint32_t, std::uint32_t) { return true; };
@@ -219,7 +219,7 @@ TEST(Patterns, TheWorstCaseHappens)
     const PatternTimes t = run_pattern(model, alltoall(3, AllToAll::xor_sends, 1000000), unlucky);
     EXPECT_EQ(t.timeouts, 3U);
     EXPECT_NEAR(t.end / model.all_to_all_b(3, 1e6), 1.0, 1e-9);
-    // With rank 0 alone out of step, nobody else is late enough to hit it again.
+    // With rank 0 alone out of step, no other is late enough to hit it again.
     const auto one = [](std::uint32_t rank, std::uint32_t) { return rank == 0; };
     const PatternTimes once = run_pattern(model, alltoall(3, AllToAll::xor_sends, 1000000), one);
     EXPECT_EQ(once.timeouts, 1U);
@@ -249,7 +249,7 @@ TEST(Patterns, WhoIsHit)
     EXPECT_EQ(timeouts(PlogPT(some_rail(), no_switch), 1, 1e6, 0.0), 0U);
 }
 
-// (7) counts who shares the receiver's edge, as who shares the sender's.
+// (7) counts the messages that share the receiver's edge, as those that share the sender's.
 TEST(Patterns, ReceiversAreShared)
 {
     const PlogPT model(some_rail(), full_bisection(2));

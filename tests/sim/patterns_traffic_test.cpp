@@ -207,8 +207,9 @@ TEST(PatternsTraffic, ATimeoutMakesBSlower)
     }
 }
 
-// Who loses in the simulator, which knows no TCP's window: whose packets in the highest edge are more than
-// its buffer. The paper asks what the last message leaves in the buffer of the height before. So
+// The messages that lose in the simulator, which knows no TCP's window: those whose packets in the highest
+// edge are more than its buffer. The paper asks what the last message leaves in the buffer of the height
+// before. So
 // - A, which never loses in the paper, does here once a step's excess does not fit;
 // - B, of more ranks, does here although each message by itself would fit;
 // - with full bisection nothing is lost here, where the paper's worst case has time-outs, as d(h) differs.

@@ -94,8 +94,8 @@ TEST(Rivals, DecideAlikeForASeed)
     }
 }
 
-// Who cuts as the component does is no sooner than what no such rule can beat. (UCX and MVAPICH cut messages
-// that are eager in Open MPI.)
+// A rule that cuts as the component does is no sooner than what no such rule can beat. (UCX and MVAPICH cut
+// messages that are eager in Open MPI.)
 TEST(Rivals, AreNotBelowTheBound)
 {
     BoundOptions as_the_component;
@@ -127,7 +127,7 @@ TEST(Rivals, HaveNamesAndSources)
         EXPECT_EQ(rival(maker->name()), maker);
     }
     EXPECT_EQ(names.size(), 17U);
-    EXPECT_EQ(rival("nobody"), nullptr);
+    EXPECT_EQ(rival("none"), nullptr);
 }
 
 } // namespace

@@ -25,7 +25,7 @@ namespace
 constexpr int kSeeds = 1000;
 constexpr double kNear = 0.03;
 
-// ------------------------------------------------- what everybody would do
+// ------------------------------------------------- what a simple fit would do
 
 double mean(const Samples &samples, const Prtt &c)
 {

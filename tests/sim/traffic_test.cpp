@@ -216,7 +216,7 @@ TEST(OneToOne, IsTheThesisBenchmark)
 TEST(ManyToOne, TakesInTurnOrWhatComes)
 {
     const Workload each = many_to_one(3, 2, Sizes::all(7), From::each, 1);
-    const Workload any = many_to_one(3, 2, Sizes::all(7), From::anybody, 1);
+    const Workload any = many_to_one(3, 2, Sizes::all(7), From::any_rank, 1);
     for (std::size_t i = 0; i < 4; ++i) {
         EXPECT_EQ(each.process[0][i].peer, 1 + i % 2);
         EXPECT_EQ(any.process[0][i].peer, kAnyPeer);
@@ -260,7 +260,8 @@ TEST(Halo, IsBetweenNeighboursOfATorus)
     }
 }
 
-// Who leaves a barrier knows that all have come, who has the result of an allreduce has something of all.
+// A rank that leaves a barrier knows that all have come, one that has the result of an allreduce has
+// something of all.
 TEST(Collectives, BringTogetherAllRanks)
 {
     for (const std::uint32_t n : kRanks) {
@@ -339,8 +340,8 @@ TEST(Check, NamesRankAndOp)
         {{{compute}, {recv(2), send(3)}, {recv(3), send(1)}, {recv(1), send(2)}},
          "they wait for each other, 1 for 2 for 3 for 1"},
         {{{any, recv(1), any}, {send(0), send(0)}, {send(0)}},
-         "rank 0, op 1: receives from rank 1 what a receive from anybody before may have taken"},
-        {{{any, any}, {send(0)}}, "rank 0, op 1: waits for ever for a message from anybody"},
+         "rank 0, op 1: receives from rank 1 what a receive from any rank before may have taken"},
+        {{{any, any}, {send(0)}}, "rank 0, op 1: waits for ever for a message from any rank"},
         {{{any}, {send(0)}, {send(0)}}, "op 0: rank 0 receives 1 messages less than it gets"},
     };
     for (const auto &c : cases) {

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who measures which rails, on made-up jobs of up to 10,000 ranks.
+// Which pairs measure which rails, on made-up jobs of up to 10,000 ranks.
 #include "classes.hpp"
 
 #include "fsbml_core.h"
@@ -198,7 +198,7 @@ TEST(Classes, EachRailIsMeasuredOnce)
 {
     EXPECT_EQ(texts({{"A", "B"}, {"A", "B"}, {"B", "C"}, {"B", "C"}}), (Names{"0-1 AB", "2-3 C"}));
     EXPECT_EQ(texts({{"A", "B"}, {"C", "D"}, {"C", "D"}, {"A", "B"}}), (Names{"1-2 CD", "0-3 AB"}));
-    // a node that shares its rails with nobody takes no part
+    // a node that shares its rails with no other takes no part
     EXPECT_EQ(texts({{"X", "Y"}, {"A", "B"}, {"A", "B"}}), Names{"1-2 AB"});
     // fewest pairs: the one that has C, D and E goes before those that have one of them
     EXPECT_EQ(

@@ -59,7 +59,7 @@ TEST(Back, ItsOwnLine)
     EXPECT_NEAR(fit.back.g_ns, 9e3, 10.0);
     EXPECT_NEAR(fit.back.o_s_ns, 7e3, 1.0);
     EXPECT_NEAR(fit.params.G_ns_per_byte, 8.0, 0.01);
-    // The answers come at its pace: that is no overhead of who sends or takes.
+    // The answers come at its pace: that is no overhead of sending or of taking in.
     EXPECT_EQ(fit.params.O_s_ns_per_byte, 0.0);
     EXPECT_EQ(fit.params.burst_ns, 0.0);
     EXPECT_STREQ(fit.reason, "");

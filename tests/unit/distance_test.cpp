@@ -243,7 +243,7 @@ TEST(Distance, APeerThatWaitsForItsProcessor)
     EXPECT_DOUBLE_EQ(w.extra[0], 1.5e6);
 }
 
-// Who never answers is asked four times, wider and wider apart, and then never again.
+// A peer that never answers is asked four times, wider and wider apart, and then never again.
 TEST(Distance, SilenceEnds)
 {
     World w(2);
@@ -278,8 +278,8 @@ TEST(Distance, OnlyTheAwaitedAnswerCounts)
     EXPECT_EQ(fsbml_distance_next(w.d.get(), w.now + 202000, 3, 3, 81, &rail), 0);
 }
 
-// Who computes for 20 ms before each look does not know when the answer came: it asks again, a few times, and
-// gives up. One that does so now and then finds what there is to find.
+// A process that computes for 20 ms before each look does not know when the answer came: it asks again, a few
+// times, and gives up. One that does so now and then finds what there is to find.
 TEST(Distance, WhoAsksComputes)
 {
     World w(2);

@@ -169,7 +169,7 @@ TEST(Interval, OfACalibration)
     fsbml_fit_t fit;
     ASSERT_EQ(fsbml_calib_fit(calib, 0, &fit), 0);
     ASSERT_TRUE(fit.valid) << fit.reason;
-    EXPECT_EQ(fit.high.G_ns_per_byte, 0.0) << "nobody has asked yet";
+    EXPECT_EQ(fit.high.G_ns_per_byte, 0.0) << "not asked for yet";
     ASSERT_EQ(fsbml_calib_interval(calib, 0, &fit), 0);
     EXPECT_GT(fit.low.G_ns_per_byte, 0.9 * kTruth.G_ns_per_byte);
     EXPECT_LT(fit.low.G_ns_per_byte, fit.high.G_ns_per_byte);

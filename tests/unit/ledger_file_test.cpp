@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The ledger's file: made once, joined by those whom it fits, replaced when it is left over, and gone in the
+// The ledger's file: made once, joined by those that it fits, replaced when it is left over, and gone in the
 // end.
 #include "node.hpp"
 
@@ -73,7 +73,8 @@ TEST_F(LedgerTest, MadeOnce)
     }
 }
 
-// Who was held up between its look at the clock and the file finds a ledger that is younger than that look.
+// A process that was held up between its look at the clock and the file finds a ledger that is younger than
+// that look.
 TEST_F(LedgerTest, HeldUp)
 {
     const LedgerPtr made = open(3, kNow + kSecond);
@@ -85,7 +86,7 @@ TEST_F(LedgerTest, HeldUp)
     EXPECT_EQ(backlog(first, 0, kNow + kSecond), 11000U);
 }
 
-// Somebody who removes a file that is left over holds its lock, and may lose its processor there.
+// A process that removes a file that is left over holds its lock, and may lose its processor there.
 TEST_F(LedgerTest, WaitsForTheLock)
 {
     write("left over", 9);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The node's ledger: schedulers of several processes see each other's charges, nothing is lost, and neither
-// dead processes nor garbage hold anybody up.
+// dead processes nor garbage hold any process up.
 #include "node.hpp"
 
 #include <algorithm>
@@ -135,8 +135,8 @@ TEST_F(LedgerTest, NoChargeOfAProcessIsLost)
     EXPECT_EQ(backlog(s, 0), 0U);
 }
 
-// Processes that are killed at any instant, while they make, join, claim and charge: whoever is left, or
-// comes later, goes on.
+// Processes that are killed at any instant, while they make, join, claim and charge: every process that is
+// left, or comes later, goes on.
 TEST_F(LedgerTest, KilledProcesses)
 {
     const unsigned seed = std::random_device{}();
@@ -183,8 +183,8 @@ TEST_F(LedgerTest, KilledProcesses)
     }
 }
 
-// A VFT that no charge can have made delays nobody, and the next charge repairs it; one that might be real is
-// over soon.
+// A VFT that no charge can have made delays no message, and the next charge repairs it; one that might be
+// real is over soon.
 TEST_F(LedgerTest, GarbageRecovers)
 {
     const LedgerPtr l = open();

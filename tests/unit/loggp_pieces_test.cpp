@@ -69,7 +69,7 @@ TEST(Fit, TwoPieces)
     EXPECT_NEAR(fit.params.g_above_ns, truth.g_above_ns, 1.0);
 }
 
-// Of one or two samples nobody knows how far off they are: a break must be known to be possible.
+// Of one or two samples it is not known how far off they are: a break must be known to be possible.
 TEST(Fit, FewSamplesMakeNoBreak)
 {
     Samples few;

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What an observer says of decisions is what they were: against a scheduler beside it that nobody looks at.
+// What an observer says of decisions is what they were: against a scheduler beside it without an observer.
 #include "sched.hpp"
 
 #include <gtest/gtest.h>

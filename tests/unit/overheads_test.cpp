@@ -148,7 +148,7 @@ TEST(Overheads, ByWhatIsLeft)
     EXPECT_NEAR(fit.params.O_s_ns_per_byte, 0.8, 0.01);
     EXPECT_NEAR(fit.params.O_r_ns_per_byte, 1.6, 0.01);
 
-    fsbml_fit_t little = gigabit(); // 1 % of G is what nobody can tell
+    fsbml_fit_t little = gigabit(); // 1 % of G cannot be told apart
     little.params.O_s_ns_per_byte = 0.08;
     EXPECT_EQ(fit_rail(measured(little), {}, kSmall).params.O_s_ns_per_byte, 0.0);
 }

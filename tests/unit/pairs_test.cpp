@@ -138,7 +138,7 @@ TEST(Merge, NoRoom)
     EXPECT_EQ(t.n_rails, static_cast<std::uint32_t>(FSBML_MAX_RAILS));
 }
 
-// The digest sees every rail, parameter and reason, and not who measured for how long.
+// The digest sees every rail, parameter and reason, and not which pair measured for how long.
 TEST(Merge, Digest)
 {
     const fsbml_table_t t = table_of(3);

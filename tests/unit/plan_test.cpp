@@ -223,7 +223,8 @@ TEST(Plan, TopRung)
     EXPECT_EQ(cells_of(top, FSBML_PROBE_BOTH), 1U);
 }
 
-// Whoever waits before it takes messages in waits until all are there, and they fit into a socket's buffers.
+// A process that waits before it takes messages in waits until all are there, and they fit into a socket's
+// buffers.
 TEST(Plan, TakenMessagesHaveArrived)
 {
     for (const double G : {0.08, 0.8, 8.0, 400.0}) {

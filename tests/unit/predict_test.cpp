@@ -118,7 +118,7 @@ TEST(Predict, NothingOfNothing)
     EXPECT_EQ(prtt(fit, FSBML_PROBE_THERE, 1, 0, 1), 0.0);
 }
 
-// Who sends the other way has that direction's pace, if it is another one.
+// A process that sends the other way has that direction's pace, if it is another one.
 TEST(Reverse, OnlyWhatDiffers)
 {
     fsbml_fit_t fit = a_fit();

@@ -58,7 +58,7 @@ TEST(Progress, OneLineLacksNothing)
     // What the processors take hides the bytes below 20 KiB: no break.
     EXPECT_EQ(missing_size(samples_of(kSizes, [](double s) { return std::max(41e3, line(s)); }), 1), 0U);
     EXPECT_EQ(missing_size(Samples{}, 1), 0U);
-    EXPECT_EQ(missing_size(samples_of({1, 4096, 65536}, [](double s) { return s * s; }), 1), 0U); // who knows
+    EXPECT_EQ(missing_size(samples_of({1, 4096, 65536}, [](double s) { return s * s; }), 1), 0U); // too few
 }
 
 // A step between two sizes far apart asks for one in between, until they are close.

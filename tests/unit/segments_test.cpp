@@ -127,7 +127,7 @@ TEST(Pieces, NotForLittle)
         sure[i].sigma = 1e-3;
         unsure[i].sigma *= 30.0;
     }
-    EXPECT_FALSE(fit_pieces(sure, {20e3}).two) << "known exactly, but nobody would notice";
+    EXPECT_FALSE(fit_pieces(sure, {20e3}).two) << "known exactly, but too little to matter";
     EXPECT_FALSE(fit_pieces(unsure, {20e3}).two) << "errors of 30 %";
     EXPECT_FALSE(fit_pieces(points(20e3, 500e3, -5.0), {20e3}, true).two) << "larger ones faster";
 }

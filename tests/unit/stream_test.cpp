@@ -22,7 +22,8 @@ namespace
 constexpr fsbml_streaming_limits_t kLimits = {32, 65536, 8000000, 24000000};
 
 // A rail of G ns/byte behind a bucket that lets so many bytes pass at line speed and fills at the rail's
-// rate, and ends that are away from time to time: `away(t)` is until when who should look at t does not.
+// rate, and ends that are away from time to time: `away(t)` is until when an end that should look at t does
+// not.
 struct Link {
     double G = 10.0;
     double line = 0.5;

@@ -314,7 +314,7 @@ TEST_F(Folder, WhatIsNoFile)
     EXPECT_EQ(fsbml_table_store(path.c_str(), nullptr, &t, reason), -EINVAL);
 }
 
-// Many jobs at once: who reads finds a whole table, and no writer leaves anything behind.
+// Many jobs at once: a reader finds a whole table, and no writer leaves anything behind.
 TEST_F(Folder, ManyWriters)
 {
     constexpr int kWriters = 4;
@@ -355,7 +355,7 @@ TEST_F(Folder, APipeStaysAPipe)
     mkdir((folder + "/a").c_str(), 0700);
     mkdir((folder + "/a/b").c_str(), 0700);
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-    EXPECT_NE(fsbml::replace_file(pipe, "nobody reads", fsbml::For::User, why), 0);
+    EXPECT_NE(fsbml::replace_file(pipe, "not read", fsbml::For::User, why), 0);
     EXPECT_EQ(why.substr(0, 16), "it cannot be mad");
     const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
     ASSERT_GE(reader, 0);

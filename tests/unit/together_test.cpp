@@ -168,7 +168,7 @@ TEST(Together, OneMomentWithoutHarmIsEnough)
     EXPECT_TRUE(w.fit[1].valid);
 }
 
-// Where sending keeps the processor busy, all rails are slower alike, whoever was first in turn.
+// Where sending keeps the processor busy, all rails are slower alike, whichever was first in turn.
 TEST(Together, ABusyProcessorSlowsAllAlike)
 {
     World w({2000.0, 1000.0});

@@ -152,7 +152,7 @@ TEST(Turns, EveryOtherAnswerIsLate)
             rc = fsbml_distance_next(d.get(), now, 3, 3, ++seq, &rail);
             if (1 == rc) {
                 const std::uint64_t arrives = now + (0 == ++asked % 2 ? 9 * kMs : kMs) + random() % kMs;
-                for (; now < arrives; now += 50 * kUs) { // somebody looks
+                for (; now < arrives; now += 50 * kUs) { // a poll
                     (void) fsbml_distance_next(d.get(), now, 3, 3, seq + 1, &rail);
                 }
                 fsbml_distance_answered(d.get(), seq, now, true);
@@ -164,8 +164,8 @@ TEST(Turns, EveryOtherAnswerIsLate)
     EXPECT_LE(wrong, 2);
 }
 
-// Who asks when an answer has come asks in step with the peer's looks: two ways that are nearly alike would
-// take one look and two.
+// A process that asks when an answer has come asks in step with the peer's looks: two ways that are nearly
+// alike would take one look and two.
 TEST(Turns, InStepWithThePeer)
 {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {

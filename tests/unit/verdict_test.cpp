@@ -166,9 +166,9 @@ TEST(Verdict, TellsOfOthersOnTheInterface)
 {
     Job j = two_rails();
     j.rail(1).interface_bytes = 5 * j.rail(1).bytes;
-    EXPECT_EQ(headline(j), "eth1 carried 5.0 times what this job gave it: somebody else uses it.");
-    j.rail(1).interfaces = 0; // nobody looked
-    EXPECT_FALSE(says(j, "somebody else"));
+    EXPECT_EQ(headline(j), "eth1 carried 5.0 times what this job gave it: other programs use it.");
+    j.rail(1).interfaces = 0; // not counted
+    EXPECT_FALSE(says(j, "other programs"));
 }
 
 // Headers of small messages are the job's own, and less than a MiB is not worth a word.
@@ -177,14 +177,14 @@ TEST(Verdict, TakesHeadersForNobodyElse)
     Job j(2, 2, {25.0, 2.5});
     j.sent(0, 1000000, 1).sent(1, 1000, 1).took(1000000, {1.1, 9.0}, 2.0);
     j.rail(0).interface_bytes = 160000000;
-    EXPECT_FALSE(says(j, "somebody else"));
+    EXPECT_FALSE(says(j, "other programs"));
     j.rail(0).interface_bytes = 800000000;
-    EXPECT_TRUE(says(j, "somebody else"));
+    EXPECT_TRUE(says(j, "other programs"));
     j.rail(0).interface_bytes = 0;
     j.rail(1).interface_bytes = 1200000;
-    EXPECT_FALSE(says(j, "somebody else"));
+    EXPECT_FALSE(says(j, "other programs"));
     j.rail(1).interface_bytes = 1700000;
-    EXPECT_TRUE(says(j, "somebody else"));
+    EXPECT_TRUE(says(j, "other programs"));
 }
 
 TEST(Verdict, TellsOfLostPackets)

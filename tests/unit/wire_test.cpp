@@ -163,7 +163,7 @@ TEST(Wire, FitRoundTrip)
     }
 }
 
-// The bounds of a fit's parameters are for who measures: they are not sent.
+// The bounds of a fit's parameters are for the measuring pair: they are not sent.
 TEST(Wire, BoundsAreNotSent)
 {
     fsbml_table_t t = table_of(1);

@@ -45,7 +45,7 @@ double gap_of(const fsbml_loggp_t &p, double bytes)
                : p.g_ns + p.G_ns_per_byte * (bytes - 1);
 }
 
-// Whoever counts in integers may round down.
+// A rule that counts in integers may round down.
 Ps whole_ps(double ns)
 {
     return std::floor(ns * kNs * (1 + 1e-12));

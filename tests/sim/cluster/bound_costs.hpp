@@ -47,7 +47,7 @@ public:
     std::size_t rails() const { return rails_.size(); }
     std::size_t kinds() const { return kinds_.size(); }
 
-    // The same with time running back: who receives then sends.
+    // The same with time running back: receivers then send.
     Costs reversed() const;
 
 private:

@@ -72,7 +72,7 @@ void match(Graph &g, const std::vector<std::vector<std::uint32_t>> &peer_of)
             } else if (s.kind == Step::Kind::receive) {
                 const std::uint32_t from = peer_of[q][i];
                 if (anys > 0) {
-                    refuse(q, "receives from a peer after having received from anybody");
+                    refuse(q, "receives from a peer after having received from any rank");
                 }
                 if (next[from] >= end[from]) {
                     throw std::runtime_error("bound: rank " + std::to_string(q) + " waits for ever for rank "
@@ -88,7 +88,7 @@ void match(Graph &g, const std::vector<std::vector<std::uint32_t>> &peer_of)
             }
         }
         if (anys > g.loose[q].size()) {
-            throw std::runtime_error("bound: rank " + std::to_string(q) + " waits for ever for anybody");
+            throw std::runtime_error("bound: rank " + std::to_string(q) + " waits for ever for any rank");
         }
     }
 }
@@ -169,7 +169,7 @@ Graph reversed(const Graph &graph)
         const auto anys = static_cast<std::size_t>(std::count_if(
             steps.begin(), steps.end(), [](const Step &s) { return s.kind == Step::Kind::any; }));
         bool released = anys < graph.loose[p].size();
-        if (released) { // what nothing takes can be the last thing of all, and nobody knows which that is
+        if (released) { // what nothing takes can be the last thing of all, and it is not known which that is
             steps.insert(steps.begin(), {Step::Kind::release, kNone, 0});
         }
         for (std::uint32_t i = 0; i < steps.size(); ++i) {

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The bound of what is left, once some messages have their rails: for those who search among assignments.
+// The bound of what is left, once some messages have their rails: for a search among assignments.
 #ifndef FSBML_TESTS_SIM_CLUSTER_BOUND_PARTS_HPP
 #define FSBML_TESTS_SIM_CLUSTER_BOUND_PARTS_HPP
 

@@ -88,16 +88,16 @@ std::vector<std::uint32_t> rails_by_node(const Cluster &cluster)
 void check_op(const Op &op, std::uint32_t rank, std::size_t ranks, const Cluster &cluster,
               const std::vector<std::uint32_t> &rails)
 {
-    const bool anybody = Op::Kind::recv == op.kind && kAnyPeer == op.peer;
+    const bool any_rank = Op::Kind::recv == op.kind && kAnyPeer == op.peer;
     if (Op::Kind::compute == op.kind || Op::Kind::until == op.kind) {
         if (op.time < 0 || op.time > kLongest) {
             refuse("a time that is none");
         }
     } else if (Op::Kind::send != op.kind && Op::Kind::recv != op.kind) {
         refuse("an operation of no kind");
-    } else if (!anybody && op.peer >= ranks) {
+    } else if (!any_rank && op.peer >= ranks) {
         refuse("rank " + std::to_string(op.peer) + ", which does not exist");
-    } else if (!anybody) {
+    } else if (!any_rank) {
         const std::uint32_t node = rank % cluster.nodes, other = op.peer % cluster.nodes;
         if (node != other && 0 == (rails[node] & rails[other])) {
             refuse("rank " + std::to_string(op.peer) + ", but no rail joins node " + std::to_string(node)

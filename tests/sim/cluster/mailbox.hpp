@@ -37,7 +37,7 @@ public:
     // The message that a receive has found, if it awaits an answer: then it does so no more. Else kNone.
     std::uint32_t to_answer(std::uint32_t rank, std::uint32_t peer);
 
-    // A receive: takes the next message from that peer, or from anybody, if it is whole.
+    // A receive: takes the next message from that peer, or from any rank, if it is whole.
     bool receive(std::uint32_t rank, std::uint32_t peer);
 
     const Message &operator[](std::uint32_t message) { return messages_[message]; }

@@ -25,7 +25,7 @@ struct Fragment {
     std::uint32_t next = kNone;
     std::uint32_t message = 0, from = 0, to = 0, rail = 0;
     std::uint32_t hop = 0;  // the next bottleneck
-    std::uint8_t users = 0; // its way and the NIC: who gives it back
+    std::uint8_t users = 0; // its way and the NIC: the last one gives it back
     bool told = false;      // that it has been sent
     bool answer = false;    // of a receiver to `message`, whose sender awaits it
     std::uint64_t bytes = 0;
@@ -36,7 +36,7 @@ struct Fragment {
     Time gap = 0, gap_of_one = 0, latency = 0; // with what disturbs it
 };
 
-// Who hears of fragments.
+// Is told of fragments.
 struct Listener {
     virtual ~Listener() = default;
     virtual void on_sent(std::uint32_t fragment) = 0;

@@ -44,7 +44,7 @@ public:
     std::unique_ptr<Rule> make(const Cluster &cluster, std::uint32_t rank, std::uint64_t seed) override;
 
 private:
-    std::vector<Assignment> of_rank_; // without those within a node, which nobody decides on
+    std::vector<Assignment> of_rank_; // without those within a node, which are not decided on
 };
 
 } // namespace fsbml::sim

@@ -273,7 +273,7 @@ private:
 
 } // namespace
 
-bool nobody(std::uint32_t /*sender*/, std::uint32_t /*height*/)
+bool none_unlucky(std::uint32_t /*sender*/, std::uint32_t /*height*/)
 {
     return false;
 }

@@ -23,7 +23,7 @@ struct Operation {
 using Program = std::vector<std::vector<Operation>>; // by rank
 
 // MPI_Send and MPI_Recv as isend or irecv, and wait. Throws std::invalid_argument for what the paper's
-// primitives cannot say: computing, waiting for a time, receiving from anybody, sending to oneself.
+// primitives cannot say: computing, waiting for a time, receiving from any rank, sending to oneself.
 Program program_of(const Workload &workload);
 
 struct OperationTimes {
@@ -37,10 +37,10 @@ struct PatternTimes {
     std::uint32_t timeouts = 0;
 };
 
-// Who is hit where (14) says that a message may be lost, which the paper calls random: asked for each isend
-// that ends with a full buffer.
+// The messages that are hit where (14) says that a message may be lost, which the paper calls random: asked
+// for each isend that ends with a full buffer.
 using Unlucky = std::function<bool(std::uint32_t sender, std::uint32_t height)>;
-bool nobody(std::uint32_t sender, std::uint32_t height);
+bool none_unlucky(std::uint32_t sender, std::uint32_t height);
 
 // The paper's throughput (7) is a fluid's: all that share an edge in a direction have the same share of it.
 // An isend that is lost ends T_RTO later and needs no bandwidth then. (14)'s threshold, `jitter`, is for an
@@ -49,7 +49,7 @@ bool nobody(std::uint32_t sender, std::uint32_t height);
 //
 // Throws std::invalid_argument for ranks that the tree does not have, and std::runtime_error for a program
 // that locks up.
-PatternTimes run_pattern(const PlogPT &model, const Program &program, const Unlucky &unlucky = nobody,
+PatternTimes run_pattern(const PlogPT &model, const Program &program, const Unlucky &unlucky = none_unlucky,
                          double jitter = 0.0);
 
 } // namespace fsbml::sim

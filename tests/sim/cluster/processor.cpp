@@ -35,7 +35,7 @@ void Processors::make_rules()
         const std::vector<Op> &ops = job_.workload->process[rank];
         const bool sends =
             std::any_of(ops.begin(), ops.end(), [](const Op &op) { return Op::Kind::send == op.kind; });
-        if (sends || job_.rendezvous.above > 0) { // who receives answers
+        if (sends || job_.rendezvous.above > 0) { // receivers answer
             processes_[rank].rule = job_.rules->make(*job_.cluster, rank, mixed(~job_.seed, rank));
         }
     }
@@ -338,7 +338,7 @@ void Processors::on_loss(std::uint32_t fragment)
     }
 }
 
-// Who waits for what was lost has no fault; else it is the workload's.
+// A process that waits for what was lost has no fault; else it is the workload's.
 void Processors::check_stuck()
 {
     if (outcome_.undelivered > 0) {
@@ -352,7 +352,7 @@ void Processors::check_stuck()
         const std::uint32_t at = processes_[rank].next_op;
         if (at < ops.size()) {
             const std::string peer =
-                kAnyPeer == ops[at].peer ? "anybody" : "rank " + std::to_string(ops[at].peer);
+                kAnyPeer == ops[at].peer ? "any rank" : "rank " + std::to_string(ops[at].peer);
             throw std::runtime_error("rank " + std::to_string(rank) + " waits for ever for a message from "
                                      + peer + " (operation " + std::to_string(at) + " of "
                                      + std::to_string(ops.size()) + ")");

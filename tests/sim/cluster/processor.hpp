@@ -60,7 +60,7 @@ private:
     // Decides on a fragment; the processor is to be occupied with it.
     void give(std::uint32_t rank, std::uint32_t to, std::uint32_t message, const Rule::Piece &piece,
               bool is_answer);
-    Time overhead(std::uint32_t fragment); // of who sends it
+    Time overhead(std::uint32_t fragment); // of its sender
     void take_in(std::uint32_t rank);
     void occupy(std::uint32_t rank, Doing with, Time time);
     void check_stuck();

@@ -14,8 +14,8 @@
 // Interpretations: RTTs begin with 2 (o_s + L + o_r) and a fragment's gap, deviations with 0, and both follow
 // what is measured as TCP does (RFC 6298); the way back is what is believed of it. A window is what the rail
 // takes in its first RTT, a fragment at least: its bandwidth is told, and need not be found. A fragment is
-// the component's quantum, where TCP has segments. Who waits for f gives to f, busy as it is. Where no window
-// has room, s is the path that has some first.
+// the component's quantum, where TCP has segments. A process that waits for f gives to f, busy as it is.
+// Where no window has room, s is the path that has some first.
 #include "rivals_common.hpp"
 
 #include <algorithm>

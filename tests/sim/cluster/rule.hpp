@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who decides on which rails a message goes: the component's scheduler, or one of its rivals.
+// What decides on which rails a message goes: the component's scheduler, or one of its rivals.
 #ifndef FSBML_TESTS_SIM_CLUSTER_RULE_HPP
 #define FSBML_TESTS_SIM_CLUSTER_RULE_HPP
 
@@ -53,7 +53,7 @@ public:
 struct RuleMaker {
     virtual ~RuleMaker() = default;
     virtual const char *name() const = 0;
-    virtual const char *source() const = 0; // who does it like that: paper, or product and version
+    virtual const char *source() const = 0; // where it is from: paper, or product and version
     virtual std::unique_ptr<Rule> make(const Cluster &cluster, std::uint32_t rank, std::uint64_t seed) = 0;
 };
 

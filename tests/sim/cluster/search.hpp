@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What one could reach who knows all messages of all processes beforehand: a schedule, improved by trying.
+// What could be reached with all messages of all processes known beforehand: a schedule, improved by trying.
 #ifndef FSBML_TESTS_SIM_CLUSTER_SEARCH_HPP
 #define FSBML_TESTS_SIM_CLUSTER_SEARCH_HPP
 

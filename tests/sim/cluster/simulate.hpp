@@ -15,7 +15,7 @@ namespace fsbml::sim
 // A time of what does not happen.
 constexpr Time kNever = -1;
 
-// A fragment's way, but for answers of receivers, for those who check or draw it; what a dead rail swallows
+// A fragment's way, but for answers of receivers, for code that checks or draws it; what a dead rail swallows
 // has no arrival.
 struct Passage {
     std::uint32_t from = 0, to = 0, rail = 0;

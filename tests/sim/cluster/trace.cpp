@@ -41,7 +41,7 @@ Op read_op(TraceLines &lines, std::uint32_t rank, std::uint32_t ranks)
     return op;
 }
 
-// For those who want all of it.
+// For callers that want all of it.
 class Collector : public TraceSink
 {
 public:
@@ -126,8 +126,8 @@ void TraceWriter::op(std::uint32_t rank, const Op &op)
         refuse(rank, "what a rank does that is not there");
     }
     const bool message = op.kind == Op::Kind::send || op.kind == Op::Kind::recv;
-    const bool anybody = op.kind == Op::Kind::recv && op.peer == kAnyPeer;
-    if (message ? !anybody && (op.peer >= ranks_ || op.peer == rank) : op.peer != 0) {
+    const bool any_rank = op.kind == Op::Kind::recv && op.peer == kAnyPeer;
+    if (message ? !any_rank && (op.peer >= ranks_ || op.peer == rank) : op.peer != 0) {
         refuse(rank, "a peer of " + std::to_string(op.peer));
     }
     if (message ? op.time != 0 : op.time < 0) {
@@ -142,7 +142,7 @@ void TraceWriter::op(std::uint32_t rank, const Op &op)
         line_ += " send " + std::to_string(op.peer) + ' ' + std::to_string(op.bytes);
         break;
     case Op::Kind::recv:
-        line_ += anybody ? " recv any" : " recv " + std::to_string(op.peer);
+        line_ += any_rank ? " recv any" : " recv " + std::to_string(op.peer);
         break;
     case Op::Kind::compute:
     case Op::Kind::until:

@@ -123,7 +123,7 @@ void write_goal(std::ostream &out, const Workload &workload, Time unit)
     }
     check(workload);
     Arriving arriving(workload);
-    std::uint64_t largest = 1; // nobody knows whose message a receive from anybody will be
+    std::uint64_t largest = 1; // it is not known which message a receive from any rank will take
     for (const std::vector<Op> &ops : workload.process) {
         for (const Op &op : ops) {
             largest = op.kind == Op::Kind::send ? std::max(largest, op.bytes) : largest;

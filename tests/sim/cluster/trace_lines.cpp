@@ -16,7 +16,7 @@ namespace
 
 constexpr std::string_view kSpace = " \t\r";
 
-// In messages: what an editor shows, and not all of what somebody feeds us.
+// In messages: what an editor shows, and not all of what a file may hold.
 std::string quoted(std::string_view word)
 {
     constexpr std::size_t kMost = 40;

@@ -18,8 +18,8 @@ struct TraceRecord {
 
 struct TraceMerge {
     std::string name; // of the trace
-    // Nobody records receives. A process receives a message before the first of its own sends that comes more
-    // than so long after the message's; or all at its end, so that it sends when it did, come what may.
+    // Receives are not recorded. A process receives a message before the first of its own sends that comes
+    // more than so long after the message's; or all at its end, so that it sends when it did, come what may.
     static constexpr Time kAtEnd = -1;
     Time receive_after = kAtEnd;
 };

@@ -41,10 +41,10 @@ struct Bursts {
 };
 Workload bursts(std::uint32_t ranks, const Bursts &burst, const Sizes &sizes, std::uint64_t seed);
 
-// Rank 0 deals messages to all others in turn; or gets them, from each in turn or from anybody.
+// Rank 0 deals messages to all others in turn; or gets them, from each in turn or from any rank.
 // Messages: messages * (ranks - 1).
 Workload one_to_many(std::uint32_t ranks, std::uint32_t messages, const Sizes &sizes, std::uint64_t seed);
-enum class From : std::uint8_t { each, anybody };
+enum class From : std::uint8_t { each, any_rank };
 Workload many_to_one(std::uint32_t ranks, std::uint32_t messages, const Sizes &sizes, From from,
                      std::uint64_t seed);
 
@@ -82,7 +82,7 @@ Workload doubling(std::uint32_t ranks, const Rounds &rounds, std::uint64_t seed)
 // Messages: count * ranks * 2 (ranks - 1).
 Workload ring(std::uint32_t ranks, const Rounds &rounds, std::uint64_t seed);
 
-// A class of traffic with sizes that fit it, for those who go through all of them.
+// A class of traffic with sizes that fit it, for code that goes through all of them.
 struct Traffic {
     const char *name;
     const char *what;
@@ -92,9 +92,10 @@ const std::vector<Traffic> &all_traffic();
 
 // Throws std::invalid_argument, naming rank and op, unless
 // - every peer exists and is another rank, and no time is negative;
-// - every message is received, and every receive has a message, in whatever order those from anybody come: so
-//   a process that has received from anybody receives from anybody until its end;
-// - no receives wait for each other, given that sends wait for nobody.
+// - every message is received, and every receive has a message, in whatever order those from any rank come:
+// so
+//   a process that has received from any rank receives from any rank until its end;
+// - no receives wait for each other, given that sends wait for no rank.
 void check(const Workload &workload);
 
 } // namespace fsbml::sim

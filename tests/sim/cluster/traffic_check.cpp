@@ -24,13 +24,13 @@ namespace
 
 std::string name_of(std::uint32_t peer)
 {
-    return peer == kAnyPeer ? "anybody" : "rank " + std::to_string(peer);
+    return peer == kAnyPeer ? "any rank" : "rank " + std::to_string(peer);
 }
 
 // What can be said of an op by itself and those before it.
 void check_ops(const Workload &w, std::size_t rank)
 {
-    bool anybody = false;
+    bool any_rank = false;
     const std::vector<Op> &ops = w.process[rank];
     for (std::size_t i = 0; i < ops.size(); ++i) {
         const Op &op = ops[i];
@@ -55,12 +55,12 @@ void check_ops(const Workload &w, std::size_t rank)
             fail(rank, i, "there is no kind " + std::to_string(static_cast<int>(op.kind)));
         }
         if (op.kind == Op::Kind::recv) {
-            if (anybody && !any) {
+            if (any_rank && !any) {
                 fail(rank, i,
                      "receives from rank " + std::to_string(op.peer)
-                         + " what a receive from anybody before may have taken");
+                         + " what a receive from any rank before may have taken");
             }
-            anybody = any;
+            any_rank = any;
         }
     }
 }
@@ -131,7 +131,8 @@ private:
         return true;
     }
 
-    // Follows who waits for whom from a rank that waits for ever: to one that is over, or round in a circle.
+    // Follows the ranks that wait for each other, from one that waits for ever: to one that is over, or round
+    // in a circle.
     [[noreturn]] void explain(std::size_t rank) const
     {
         std::vector<bool> seen(w_.process.size(), false);
@@ -158,7 +159,7 @@ private:
             return;
         }
         const std::vector<Op> &ops = w_.process[to];
-        const bool anybody = std::any_of(ops.begin(), ops.end(), [](const Op &op) {
+        const bool any_rank = std::any_of(ops.begin(), ops.end(), [](const Op &op) {
             return op.kind == Op::Kind::recv && op.peer == kAnyPeer;
         });
         for (std::size_t from = 0; from < w_.process.size(); ++from) {
@@ -171,8 +172,8 @@ private:
                 if (sends[i].kind == Op::Kind::send && sends[i].peer == to) {
                     fail(from, i,
                          "rank " + std::to_string(to) + " receives "
-                             + (anybody ? std::to_string(unnamed_[to]) + " messages less than it gets"
-                                        : "no such message"));
+                             + (any_rank ? std::to_string(unnamed_[to]) + " messages less than it gets"
+                                         : "no such message"));
                 }
             }
         }
@@ -181,7 +182,7 @@ private:
     const Workload &w_;
     std::vector<std::size_t> next_;
     std::vector<char> queued_;                                  // in ready_
-    std::vector<std::uint64_t> unnamed_;                        // messages for a rank, whoever they are from
+    std::vector<std::uint64_t> unnamed_;                        // messages for a rank, from any rank
     std::unordered_map<std::uint64_t, std::uint64_t> messages_; // less those that were received by name
     std::vector<std::size_t> ready_;
 };

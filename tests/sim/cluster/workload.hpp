@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the processes of a job do: who sends what to whom, who waits for whom, who computes how long.
+// What the processes of a job do: which rank sends what to which, waits for which, computes how long.
 #ifndef FSBML_TESTS_SIM_CLUSTER_WORKLOAD_HPP
 #define FSBML_TESTS_SIM_CLUSTER_WORKLOAD_HPP
 
@@ -22,7 +22,7 @@ constexpr std::uint32_t kAnyPeer = ~std::uint32_t{0};
 struct Op {
     enum class Kind : std::uint8_t {
         send,    // gives `bytes` for `peer` to the rails; goes on once the processor is free again
-        recv,    // waits for the next message from `peer`, or from anybody, in the order of their sending
+        recv,    // waits for the next message from `peer`, or from any rank, in the order of their sending
         compute, // keeps the processor busy for `time`
         until,   // waits until the process' clock is at `time`: bursts, and traces with time stamps
     };

@@ -68,7 +68,7 @@ struct mca_bml_fsbml_group_t {
     bool rdma_rests; /**< the PML sends fragments over them all the same: none registers memory */
 };
 
-/** Where questions on a path have come to: where they should, back to who asked, or to another rank. */
+/** Where questions on a path have come to: where they should, back to this process, or to another rank. */
 enum { FSBML_ASTRAY_NOT = 0, FSBML_ASTRAY_BACK = 1, FSBML_ASTRAY_RANK = 2 };
 
 /** A path's bit in an endpoint's masks is that of its rail: the one that its bytes take, and that is charged.
@@ -87,7 +87,7 @@ typedef struct mca_bml_fsbml_path_t {
     uint32_t owed_seq;      /**< its number */
     uint64_t refused_ns;    /**< since when its BTL refuses the question, 0: it does not */
     _Atomic bool heard, proved;  /**< the peer has asked on it; or answered, at some time */
-    _Atomic uint32_t astray;     /**< who got what was asked here: FSBML_ASTRAY_*, or that and a rank */
+    _Atomic uint32_t astray;     /**< where this end's questions went: FSBML_ASTRAY_*, or that and a rank */
     _Atomic bool looked, judged; /**< the peer was asked why the path does not work; the cause is known */
     _Atomic uint32_t speed_mbit; /**< of the peer's interface as its device says; known once it was asked what
                                     it sees, 0: not */
@@ -129,7 +129,7 @@ struct mca_bml_fsbml_endpoint_t {
     bool proving;              /**< in the list of endpoints with unproved paths */
     bool mute;                 /**< the peer does not run FSBML: never asked, and one path is enough */
     _Atomic uint64_t asked_ns; /**< when its paths were asked first, or again */
-    bool silence_told;         /**< that nobody answers was told */
+    bool silence_told;         /**< the message that no path is answered was shown */
     uint64_t first_live_ns;    /**< when the first path was proved */
     uint64_t confirm_ns;       /**< when the peer was asked on a live path whether it is there */
     uint64_t confirmed_ns;     /**< when it said so */
@@ -157,7 +157,7 @@ typedef struct mca_bml_fsbml_module_t {
     mca_bml_fsbml_group_t *group[FSBML_MAX_RAILS];
     uint32_t n_groups;
     fsbml_sched_t *sched;
-    _Atomic(fsbml_observer_t *) observer;       /**< NULL: nobody looks */
+    _Atomic(fsbml_observer_t *) observer;       /**< NULL: decisions are not observed */
     fsbml_ledger_t *ledger;                     /**< NULL: the scheduler's state is this process' own */
     fsbml_table_t *table;                       /**< NULL: not known yet */
     bool calibrated;                            /**< this process' part in the measurement has come */
@@ -220,7 +220,7 @@ bool fsbml_closing_is_far_off(void);
 /** Is this process in MPI_Finalize? */
 bool fsbml_closing_has_begun(void);
 
-/* bml_fsbml_goodbye.c: no goodbye where nobody takes it */
+/* bml_fsbml_goodbye.c: no goodbye to a peer that has gone */
 /** Before tcp closes its connections to these processes, with SIGPIPE held back: shuts down those of closed
  * paths that have no room for its goodbye, for which it would wait. */
 void fsbml_goodbye_skip(size_t n, ompi_proc_t **procs);
@@ -391,7 +391,7 @@ void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, 
 bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now);
 /** Its rail is taken out of use: it carries no more, whatever the peer answers. */
 void fsbml_path_remove(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
-/** For a peer that nobody may ask: its first path that is in use, if there is one. The caller has
+/** For a peer that must not be asked: its first path that is in use, if there is one. The caller has
  * ep->lock. */
 void fsbml_path_use_one(mca_bml_fsbml_endpoint_t *ep);
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /* How long this process had not looked at its networks before it does now. What came in meanwhile came at a
- * time that nobody knows: a program that computes would make every rail seem slow. Only while arrivals are
+ * unknown time: a program that computes would make every rail seem slow. Only while arrivals are
  * found out. */
 
 #include "bml_fsbml_hooks.h"

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* The whole PRTT benchmark (thesis 3.2.1, 3.4.2), for who has the time: `./fsbml calibrate`. Which probes,
- * and what they mean, the core says (core/prtt.hpp). */
+/* The whole PRTT benchmark (thesis 3.2.1, 3.4.2), where there is time for it: `./fsbml calibrate`. Which
+ * probes, and what they mean, the core says (core/prtt.hpp). */
 
 #include <stdio.h>
 

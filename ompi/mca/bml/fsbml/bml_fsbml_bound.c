@@ -55,7 +55,7 @@ void fsbml_bound_construct(mca_bml_fsbml_rail_t *rail)
     b->btl_free = bound_free;
     b->btl_send = bound_send;
     b->btl_sendi = NULL;
-    b->btl_prepare_src = NULL; /* nobody cuts messages for one rail */
+    b->btl_prepare_src = NULL; /* messages are not cut for one rail */
     b->btl_put = NULL;
     b->btl_get = NULL;
     b->btl_register_mem = NULL;

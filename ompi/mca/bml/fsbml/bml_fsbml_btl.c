@@ -86,8 +86,8 @@ static int pseudo_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *de
     return real->btl_free(real, des);
 }
 
-/* `observed` is a constant wherever this is inlined on the way of a message: who is not looked at does not
- * ask. */
+/* `observed` is a constant wherever this is inlined on the way of a message: a process that is not observed
+ * does not ask. */
 static inline void charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now,
                           size_t bytes, bool observed)
 {

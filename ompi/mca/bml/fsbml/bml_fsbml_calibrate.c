@@ -65,7 +65,7 @@ void fsbml_calibrate_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pa
     }
     mca_bml_fsbml_endpoint_t *partner = run.partner;
     if (NULL == partner || OPAL_EQUAL != opal_compare_proc(packet->from, partner->proc->super.proc_name)) {
-        return; /* late, or from somebody with whom this process does not measure */
+        return; /* late, or from a process that is not the partner */
     }
     atomic_store(&run.begun, true);
     fsbml_stream_heard();
@@ -230,7 +230,8 @@ uint64_t fsbml_calibrate_limit_ns(uint32_t rounds)
               + 4000000000u);
 }
 
-/* A turn of waiting. Who waits for a later round leaves the processor to those who measure in this one. */
+/* A turn of waiting. A process that waits for a later round leaves the processor to those that measure in
+ * this one. */
 static void wait_a_turn(uint32_t round)
 {
     const struct timespec moment = {.tv_nsec = 100000};

@@ -3,12 +3,12 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* A process' part in the measurement, and how everybody gets to know what came out.
+/* A process' part in the measurement, and how all processes get the result.
  *
- * Pairs (bml_fsbml_pairs.c) without a rank in common measure side by side. Who leads a pair puts its table
+ * Pairs (bml_fsbml_pairs.c) without a rank in common measure side by side. A pair's leader puts its table
  * into the run-time's key-value store; the first leader's has the list of pairs before it. All others find
- * out who the first leader is, fetch its list, then the tables of the other leaders, and make one table of
- * them. */
+ * out which rank the first leader is, fetch its list, then the tables of the other leaders, and make one
+ * table of them. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -165,7 +165,7 @@ static void fetch_table(void)
             snprintf(table->reason, sizeof(table->reason), "the measured parameters did not arrive");
             opal_show_help(FSBML_HELP, "no table", true, fsbml_node_name(), OMPI_NAME_PRINT(&leader));
         }
-        fsbml_table_apply(table); /* with a reason in place of rails: nobody asks again */
+        fsbml_table_apply(table); /* with a reason in place of rails: it is not asked for again */
         partial = false;
         tell_digest();
     }
@@ -261,7 +261,7 @@ static void take_part(const fsbml_pairs_t *pairs)
     free(all);
 }
 
-/* The first leader says what there is to say of a job's rails; where nobody measures, the first rank. */
+/* The first leader prints the job's rails; where no pair measures, the first rank does. */
 static void show(const fsbml_pairs_t *pairs)
 {
     const uint32_t me = OMPI_PROC_MY_NAME->vpid;
@@ -290,8 +290,8 @@ void fsbml_calibrate_prepare(void)
     free(pairs);
 }
 
-/* What the others have measured, for who needs it before MPI_Init returns. All pairs take about the same
- * time: better a little later than too early. */
+/* What the others have measured, for processes that need it before MPI_Init returns. All pairs take about the
+ * same time: better a little later than too early. */
 static void want_all(const fsbml_pairs_t *pairs)
 {
     const struct timespec moment = {.tv_nsec = 50000000};

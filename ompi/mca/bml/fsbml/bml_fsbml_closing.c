@@ -3,13 +3,13 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Connections close, and nobody dies of it.
+/* Connections close without a fatal signal.
  *
  * tcp of 5.0 says goodbye on every connection that it closes, in del_procs and when it reads the peer's
- * goodbye. If the peer has closed its end and had not read all (messages that nobody received, an answer that
- * came late), that raises SIGPIPE and ends the job in MPI_Finalize, with r2 too. The signal is the writing
- * thread's: it is held back there while connections close, and dropped; whoever waits for one of their own
- * keeps it. */
+ * goodbye. If the peer has closed its end and had not read all (messages that were not received, an answer
+ * that came late), that raises SIGPIPE and ends the job in MPI_Finalize, with r2 too. The signal is the
+ * writing thread's: it is held back there while connections close, and dropped; a thread that waits for one
+ * of its own keeps it. */
 
 #include <errno.h>
 #include <pthread.h>

@@ -197,10 +197,10 @@ static inline void fsbml_remove_at_end(char *path)
 #endif
 }
 
-/* hwloc, for who asks for it before this header: by Open MPI's own header, since in 4.1 that knows under
- * which names its own hwloc has the functions. Nothing is linked for it: they come with Open MPI's library,
- * or there are none (see fsbml_hwloc_is_there), as where the headers are of another hwloc than the one inside
- * of Open MPI. */
+/* hwloc, for sources that ask for it before this header: by Open MPI's own header, since in 4.1 that knows
+ * under which names its own hwloc has the functions. Nothing is linked for it: they come with Open MPI's
+ * library, or there are none (see fsbml_hwloc_is_there), as where the headers are of another hwloc than the
+ * one inside of Open MPI. */
 #if defined(FSBML_WANT_HWLOC) && !defined(FSBML_NO_HWLOC)
 #    include "opal/mca/hwloc/base/base.h"
 #    include "opal/mca/hwloc/hwloc-internal.h"

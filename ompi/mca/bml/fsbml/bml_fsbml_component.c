@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* The MCA component: who it is, when it runs, when it declines. */
+/* The MCA component: its name and version, when it runs, when it declines. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -146,7 +146,7 @@ static int component_open(void)
 
 static int component_close(void)
 {
-    fsbml_closing_fini(); /* if nobody ended the module, the hook must not outlive this DSO */
+    fsbml_closing_fini(); /* if the module was not finalized, the hook must not outlive this DSO */
     return OMPI_SUCCESS;
 }
 

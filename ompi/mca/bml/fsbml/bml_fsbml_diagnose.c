@@ -30,9 +30,9 @@ static void look(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const
         snprintf(end->name, sizeof(end->name), "itself");
         return;
     }
-    const ompi_process_name_t who = {.jobid = ep->proc->super.proc_name.jobid,
-                                     .vpid = astray - FSBML_ASTRAY_RANK};
-    fsbml_hello_node(&who, end->name);
+    const ompi_process_name_t rank = {.jobid = ep->proc->super.proc_name.jobid,
+                                      .vpid = astray - FSBML_ASTRAY_RANK};
+    fsbml_hello_node(&rank, end->name);
     if ('\0' == end->name[0]) {
         snprintf(end->name, sizeof(end->name), "another process");
     }
@@ -142,17 +142,17 @@ void fsbml_diagnose_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pac
     }
 }
 
-/* A question came to `who`, and not to the peer that it names. */
+/* A question came to `receiver`, and not to the peer that it names. */
 void fsbml_diagnose_astray(const mca_btl_base_module_t *btl, const fsbml_packet_t *packet,
-                           const ompi_process_name_t *who)
+                           const ompi_process_name_t *receiver)
 {
-    const bool back = OPAL_EQUAL == opal_compare_proc(*who, *OMPI_PROC_MY_NAME);
+    const bool back = OPAL_EQUAL == opal_compare_proc(*receiver, *OMPI_PROC_MY_NAME);
     const ompi_process_name_t asked = {.jobid = packet->bytes, .vpid = packet->count - 1};
     ompi_proc_t *proc = 0 != packet->count ? (ompi_proc_t *) ompi_proc_for_name(asked) : NULL;
     mca_bml_fsbml_endpoint_t *ep = NULL != proc ? fsbml_endpoint_of_proc(proc) : NULL;
     for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
         if (ep->path[i].super.btl == btl) {
-            atomic_store(&ep->path[i].astray, back ? FSBML_ASTRAY_BACK : who->vpid + FSBML_ASTRAY_RANK);
+            atomic_store(&ep->path[i].astray, back ? FSBML_ASTRAY_BACK : receiver->vpid + FSBML_ASTRAY_RANK);
         }
     }
 }
@@ -225,7 +225,7 @@ void fsbml_diagnose_speeds(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *ta
         fsbml_end_look(rail[i], NULL, &here);
         there.speed_mbit = here.speed_mbit;
         if (FSBML_FAULT_SLOW != fsbml_diagnose_speed(&here, &there, G, before[i], why)) {
-            continue; /* whatever the other end's speed is: nobody is asked */
+            continue; /* whatever the other end's speed is: the peer is not asked */
         }
         (void) fsbml_diagnose_now(ep, path, why);
         there.speed_mbit = path->speed_mbit;

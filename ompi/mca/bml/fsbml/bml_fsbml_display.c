@@ -103,7 +103,7 @@ static void print_hosts(void)
     }
 }
 
-/* Interfaces that have an address, and that nobody said anything about; only where all rails are
+/* Interfaces that have an address, and that no line has named; only where all rails are
  * interfaces. */
 static void print_others(void)
 {

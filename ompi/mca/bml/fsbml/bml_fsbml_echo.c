@@ -5,7 +5,7 @@
  */
 /* Whether a rail leads back: what this node sends comes in again at the same interface. No program without
  * privileges gets such frames, as the kernel drops what comes in with an address of its own; but it counts
- * them. So a few frames are sent to all in the network, three times, each time another number that nobody
+ * them. So a few frames are sent to all in the network, three times, each time another number that no process
  * knows before, and the interface must have counted just as many that came in, and then be still for a
  * moment.
  *
@@ -126,8 +126,8 @@ static bool addresses(const char *interface, struct sockaddr_in *own, struct soc
 }
 
 /* All that went out since `first`, `sent` frames at least, has come in, and that stays so for a moment: not
- * how frames of others would come. Who gets no processor for a while has as many looks as others; and where
- * frames come in at all, those of other ranks of this node may be on their way as well. */
+ * how frames of others would come. A process that gets no processor for a while has as many looks as others;
+ * and where frames come in at all, those of other ranks of this node may be on their way as well. */
 static bool came_back(const char *interface, const frames_t *first, uint64_t sent)
 {
     const uint64_t begin = fsbml_now_ns();

@@ -3,13 +3,13 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* The faults of rails that this process has found, kept for who reports at the end. Whoever leaves a rail
+/* The faults of rails that this process has found, kept for the report at the end. Code that leaves a rail
  * out, or doubts one, notes it here beside telling it: what was told once on stderr is soon out of sight. */
 
 #include "bml_fsbml.h"
 
 static opal_mutex_t lock =
-    OPAL_MUTEX_STATIC_INIT; /* of who adds; who reads goes by the number, which is written last */
+    OPAL_MUTEX_STATIC_INIT; /* of writers; readers go by the number, which is written last */
 static fsbml_fault_t list[FSBML_FAULTS_MAX];
 static _Atomic uint32_t n, beyond;
 

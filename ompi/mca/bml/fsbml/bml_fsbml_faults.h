@@ -65,12 +65,12 @@ void fsbml_diagnose_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pac
                            size_t len);
 /** Whether a question was meant for this process. */
 bool fsbml_diagnose_is_mine(const fsbml_packet_t *packet);
-/** A question of this process, as it was or as its answer repeats it, came to `who`, and not to the peer that
- * it names. */
+/** A question of this process, as it was or as its answer repeats it, came to `receiver`, and not to the peer
+ * that it names. */
 void fsbml_diagnose_astray(const mca_btl_base_module_t *btl, const fsbml_packet_t *packet,
-                           const ompi_process_name_t *who);
-/** Notes a fault of one of this process' rails, and says so to who wants lines; `to` is the other node, "":
- * all. */
+                           const ompi_process_name_t *receiver);
+/** Notes a fault of one of this process' rails, and prints a line where lines are wanted; `to` is the other
+ * node, "": all. */
 void fsbml_diagnose_note(uint32_t rail, const char *to, uint32_t kind, const char *why);
 
 #endif /* MCA_BML_FSBML_FAULTS_H */

@@ -3,16 +3,16 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* No goodbye where nobody takes it.
+/* No goodbye to a peer that has gone.
  *
  * tcp of 5.0 says goodbye on every connection that it closes, and tries that again and again while the kernel
  * has no room for it. Where a rail fell silent with its buffer full, that lasts until TCP gives up: a quarter
  * of an hour in MPI_Finalize. So the full connections of closed paths are shut down before: sending fails at
  * once, and tcp closes them as it does any that failed.
  *
- * Which sockets are its own tcp keeps to itself. But it publishes where each process listens, and nobody else
- * accepts or connects there: a connection is tcp's if one of its ends is such an address and port, and the
- * other one such an address. In doubt it is left alone. Other ways are worse: a time-out of the kernel
+ * Which sockets are its own tcp keeps to itself. But it publishes where each process listens, and no other
+ * code accepts or connects there: a connection is tcp's if one of its ends is such an address and port, and
+ * the other one such an address. In doubt it is left alone. Other ways are worse: a time-out of the kernel
  * (TCP_USER_TIMEOUT) counts from the next of its own attempts on, which may be minutes away; a larger buffer
  * (SO_SNDBUF) is limited by the system. */
 
@@ -161,7 +161,8 @@ static bool is_closed(ompi_proc_t *proc, uint32_t rails)
     return NULL != ep && 0 != (rails_to(ep) & rails) && 0 == (atomic_load(&ep->possible) & rails);
 }
 
-/* Who connected from a node may be any of its ranks: whether that may be one that the rails still lead to. */
+/* A connection from a node may be of any of its ranks: whether that may be one that the rails still lead to.
+ */
 static bool is_doubtful(const connection_t *c, uint32_t rails, const mca_btl_base_component_t *tcp)
 {
     size_t n = 0;

@@ -9,12 +9,10 @@
  *
  * Three questions, two answers each. configure probes the headers and chooses (FSBML_HOOKS_PATCHED).
  *
- * |                                           | stock                        | patched (base-patches) |
- * |-------------------------------------------|------------------------------|------------------------------------|
- * | where does an endpoint live?              | memory of its own            | behind its entry in the BTL
- * array  | | who finds an entry by a real BTL pointer? | nobody: none gets out        | the array's find hook
- * | | which path does a descriptor belong to?   | tag in des_flags -> slot     | des_context, kept until the
- * send   |
+ * - Where does an endpoint live? Stock: in memory of its own. Patched: behind its entry in the BTL array.
+ * - What finds an entry by a real BTL's pointer? Stock: nothing. Patched: the array's find hook.
+ * - Which path does a descriptor belong to? Stock: the tag in des_flags gives the slot. Patched: des_context,
+ *   kept until the send.
  *
  * A descriptor works only with the BTL that made it, so both ways also tag des_flags with the rail: btl_free
  * gets nothing but the descriptor, also after des_context has been given back to the PML.
@@ -80,7 +78,7 @@ static inline void fsbml_hooks_bind(mca_btl_base_descriptor_t *des, mca_bml_fsbm
     des->des_context = path;
 }
 
-/* Whoever uses the pseudo BTL without the PML (osc/rdma) has a context of its own. */
+/* A component that uses the pseudo BTL without the PML (osc/rdma) has a context of its own. */
 static inline bool fsbml_hooks_is_bound(const mca_bml_fsbml_endpoint_t *ep,
                                         const mca_btl_base_descriptor_t *des)
 {

@@ -16,8 +16,8 @@ typedef struct fsbml_element_t {
     _Alignas(16) mca_bml_fsbml_endpoint_t ep;
 } fsbml_element_t;
 
-/* Who asks for a real BTL (one-sided communication does) gets the real entry (thesis 5.6.5), never the pseudo
- * BTL's endpoint under a real BTL's name. */
+/* A search for a real BTL (as by one-sided communication) gives the real entry (thesis 5.6.5), never the
+ * pseudo BTL's endpoint under a real BTL's name. */
 static mca_bml_base_btl_t *find(mca_bml_base_btl_array_t *array, struct mca_btl_base_module_t *btl)
 {
     mca_bml_base_btl_t *pseudo = mca_bml_base_btl_array_get_index(array, 0);

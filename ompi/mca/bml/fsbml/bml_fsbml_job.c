@@ -9,8 +9,8 @@
  * while messages still go, along a binomial tree to rank 0, which writes it. A summary is of bounded size,
  * whatever the number of ranks.
  *
- * Who takes part is in the hellos, so nobody waits for a process that was given other parameters. That a
- * process comes late to MPI_Finalize is nothing new to wait for. */
+ * The hellos say which processes take part, so none waits for a process that was given other parameters. That
+ * a process comes late to MPI_Finalize is nothing new to wait for. */
 
 #define _GNU_SOURCE
 #include <errno.h>

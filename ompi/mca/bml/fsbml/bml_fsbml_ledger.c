@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* The node's ledger: where its file is, who joins it. A ledger is of one job, one life of MPI, one node and
- * one user; spawned processes are another job, and have another ledger. */
+/* The node's ledger: where its file is, which processes join it. A ledger is of one job, one life of MPI, one
+ * node and one user; spawned processes are another job, and have another ledger. */
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -88,7 +88,7 @@ bool fsbml_sweep_recalled(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *tab
 uint32_t fsbml_benchmark(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n,
                          uint32_t failed);
 
-/* bml_fsbml_prior.c: rails that nobody has measured */
+/* bml_fsbml_prior.c: rails that were not measured */
 fsbml_loggp_t fsbml_prior(uint32_t rail);
 
 /* bml_fsbml_silence.c: a rail that is measured answers no more */
@@ -143,7 +143,7 @@ typedef enum fsbml_table_use_t { FSBML_TABLE_USED, FSBML_TABLE_SHOWN } fsbml_tab
 void fsbml_table_want(fsbml_table_use_t use);
 void fsbml_table_fini(void);
 
-/* bml_fsbml_measurement.c: the measurement's report, on the leader; nothing where nobody wants it */
+/* bml_fsbml_measurement.c: the measurement's report, on the leader; nothing where it is not wanted */
 /** Before a pair measures: whether this process is to report it. */
 void fsbml_measurement_begin(bool leads);
 bool fsbml_measurement_wanted(void);

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What the measurement was, for who wants to look into it (`./fsbml calibrate`): the leader keeps the
+/* The measurement in detail, for users who want to look into it (`./fsbml calibrate`): the leader keeps the
  * samples, runs probes that test the fits, and writes all of it to a file. */
 
 #include <stdio.h>

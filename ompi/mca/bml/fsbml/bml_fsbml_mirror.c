@@ -3,10 +3,11 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Probes, as the process answers them that does not lead (bml_fsbml_prtt.c has the list of who sends what).
+/* Probes, as the process answers them that does not lead (bml_fsbml_prtt.c has the list of what each side
+ * sends).
  *
  * A single message is answered from within its handler, which costs least time. What takes long is only noted
- * there, and done by fsbml_mirror_serve(). What is asked for is bounded: nobody leads who waits longer than
+ * there, and done by fsbml_mirror_serve(). What is asked for is bounded: no leader waits longer than
  * that. */
 
 #include <inttypes.h>
@@ -55,7 +56,7 @@ static exchange_t *exchange_of(uint32_t seq)
         return NULL;
     }
     if (seq != x->seq) {
-        *x = (exchange_t){.seq = seq}; /* whoever led the last one does not wait any more */
+        *x = (exchange_t){.seq = seq}; /* the leader of the last one does not wait any more */
     }
     return x;
 }
@@ -119,8 +120,8 @@ static bool is_wanted(const debt_t *debt)
     return newest;
 }
 
-/* Pays one debt; nobody waits for what is not through within the limit, or belongs to an exchange before the
- * newest. */
+/* Pays one debt; no leader waits for what is not through within the limit, or belongs to an exchange before
+ * the newest. */
 static void pay(const debt_t *debt, const _Atomic bool *over)
 {
     const uint64_t until = fsbml_now_ns() + fsbml_prtt_limit();

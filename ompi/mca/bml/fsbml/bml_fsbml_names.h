@@ -57,8 +57,8 @@ uint64_t fsbml_machine_nodes(void *topology, const void *cpuset);
 void fsbml_machine_place(const fsbml_machine_t *machine, const char *name, fsbml_rail_about_t *about);
 /** Says so if a rail is far. */
 void fsbml_machine_tell(const fsbml_machine_t *machine, const char *name, const fsbml_rail_about_t *about);
-/** The same for all rails with a full topology, which starting processes do without: for who is about to show
- * them. */
+/** The same for all rails with a full topology, which starting processes do without: for code that is about
+ * to show them. */
 void fsbml_rails_place(void);
 
 /* bml_fsbml_display.c: the rail table, once a job */
@@ -67,8 +67,8 @@ void fsbml_display_left_out(const char *name, const fsbml_rail_about_t *about, c
 /** The job's hosts follow, each once: what ranks say in their order, NULL: it has no hello. */
 void fsbml_display_hosts(void);
 void fsbml_display_host(const fsbml_hello_t *hello);
-/** Prints what the parameters ask for. `pair`: who measured first, this process being the first of them;
- * NULL: nobody. */
+/** Prints what the parameters ask for. `pair`: the ranks that measured first, this process being the first of
+ * them; NULL: none did. */
 void fsbml_display(const fsbml_pair_t *pair);
 void fsbml_display_reset(void);
 

@@ -256,7 +256,7 @@ fsbml_account_t *fsbml_observe_account(void)
     return look.account;
 }
 
-/* Nobody sends any more. */
+/* No message is sent any more. */
 void fsbml_observe_stop(void)
 {
     look.asks = false;

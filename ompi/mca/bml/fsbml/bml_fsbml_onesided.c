@@ -139,8 +139,8 @@ static void received(mca_btl_base_module_t *btl, const mca_btl_base_receive_desc
     to->cbfunc(btl, &copy);
 }
 
-/* Open MPI registers for its active messages when the first window is made, and tells nobody. Both sides of a
- * request then still have collective communication to do, so this looks in time. */
+/* Open MPI registers for its active messages when the first window is made, and tells no other component.
+ * Both sides of a request then still have collective communication to do, so this looks in time. */
 static int intercept(void)
 {
     for (int i = 0; i < N_TAGS; ++i) {

@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* FSBML's own packets on the real BTLs: their form on the wire, sending one, and who gets what comes in. */
+/* FSBML's own packets on the real BTLs: their form on the wire, sending one, and which handler gets one that
+ * comes in. */
 
 #include <endian.h>
 

@@ -18,12 +18,12 @@ typedef struct fsbml_packet_t {
     uint8_t flags;
     ompi_process_name_t from;
     uint32_t seq;   /**< of the probe that it belongs to */
-    uint32_t count; /**< PRTT, REQUEST: messages in this probe; ASK: rank of who is asked, plus 1; LOOK: the
+    uint32_t count; /**< PRTT, REQUEST: messages in this probe; ASK: rank that is asked, plus 1; LOOK: the
                        rail */
     uint32_t
         bytes; /**< PRTT, REQUEST: size of each, header included; TABLE, LOOK: of the record; ASK: its job */
     uint32_t delay_ns; /**< REQUEST: of computation between two messages; timed ASK: what its answer may wait;
-                        * timed ANSWER: what it waited, for its rail or for who was asked, if that was more */
+                        * timed ANSWER: what it waited, for its rail or for the process, if that was more */
 } fsbml_packet_t;
 enum { FSBML_PACKET_HEADER = 32 };
 /** First word on the wire: "FSB" and a version. A change of it goes with one of the hello's version
@@ -51,14 +51,14 @@ enum {
     FSBML_PACKET_BRIEF = 1,     /**< flag of PRTT: the answer is to be as small as can be */
     FSBML_PACKET_TIMED =
         2, /**< flag of ASK, and of its ANSWER: for how far the peer is, not whether it is there */
-    FSBML_PACKET_ASTRAY = 4, /**< flag of ANSWER: the question was for somebody else */
-    FSBML_PACKET_AT_ONCE =
-        16, /**< flag of timed ASK: what waited for who was asked, not for its rail, is no answer either */
+    FSBML_PACKET_ASTRAY = 4,   /**< flag of ANSWER: the question was for another process */
+    FSBML_PACKET_AT_ONCE = 16, /**< flag of timed ASK: what waited for the asked process, not for its rail, is
+                                  no answer either */
     FSBML_PACKET_GIVEN_UP =
         8, /**< flag of LOOK: the path worked, was measured, and is not used any more from here */
 };
 
-/* bml_fsbml_packet.c: on the wire, and who gets them */
+/* bml_fsbml_packet.c: on the wire, and their handlers */
 int fsbml_packet_init(void);
 /** A packet of at least `bytes` bytes in all, header included; payload may be NULL (zeros). */
 int fsbml_packet_send(const mca_bml_base_btl_t *entry, const fsbml_packet_t *packet, const void *payload,

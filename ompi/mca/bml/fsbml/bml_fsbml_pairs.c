@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Who measures. The first rank of each node looks at the hellos of all nodes, and finds in the core
- * (core/classes.hpp) the pairs that measure. All others look at hellos until they know the first pair, mostly
- * at two. */
+/* Which processes measure. The first rank of each node looks at the hellos of all nodes, and finds in the
+ * core (core/classes.hpp) the pairs that measure. All others look at hellos until they know the first pair,
+ * mostly at two. */
 
 #include <errno.h>
 
@@ -17,7 +17,7 @@ static bool is_one_node(void)
     return fsbml_job_local_size() >= fsbml_job_size();
 }
 
-/* Takes out of a hello what connects no two of those who count as nodes. All nodes have it, under one name,
+/* Takes out of a hello what connects no two of those that count as nodes. All nodes have it, under one name,
  * on one level. */
 static void leave_out_local(fsbml_hello_t *hello)
 {

@@ -15,7 +15,7 @@ static inline ompi_process_name_t fsbml_pairs_name(uint32_t rank)
     return (ompi_process_name_t){.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = rank};
 }
 
-/** Rank that leads the first pair; false: nobody measures. */
+/** Rank that leads the first pair; false: no pair measures. */
 bool fsbml_pairs_first_leader(uint32_t *rank);
 /** All pairs, for the caller to free; NULL: out of memory. */
 fsbml_pairs_t *fsbml_pairs_all(void);

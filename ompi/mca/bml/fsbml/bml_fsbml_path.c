@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* A path's state: possible, live, closed because it failed, removed on request. Who sends reads the masks
- * without a lock; who changes them has the endpoint's, so that no answer opens a path that is being taken
- * away. */
+/* A path's state: possible, live, closed because it failed, removed on request. Senders read the masks
+ * without a lock; a thread that changes them has the endpoint's, so that no answer opens a path that is being
+ * taken away. */
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Rails that nobody has measured: what is to be thought of them. The BTLs' bandwidths and latencies, where
- * they are not all the same: then somebody has told them, as r2 would have it; else the speeds of the
+/* Rails that were not measured: the parameters assumed for them. The BTLs' bandwidths and latencies, where
+ * they are not all the same: then the user has set them, as r2 would have it; else the speeds of the
  * devices, where all are known; else the rails are alike. */
 
 #include "bml_fsbml.h"

@@ -6,7 +6,7 @@
 /* A path carries traffic only after its peer has answered on it.
  *
  * An endpoint asks on all of its paths as soon as it is made, and waits for nothing: what the PML sends
- * before the first answer is held. The first answer opens its path. A peer that computes answers nobody, so
+ * before the first answer is held. The first answer opens its path. A peer that computes does not answer, so
  * silence alone proves nothing: a path is given up only if the peer, asked once more on a live path after the
  * time-out, answers there and not here. */
 
@@ -135,7 +135,7 @@ static uint64_t since(uint64_t now, uint64_t then)
     return now > then ? now - then : 0;
 }
 
-/* No answer has come for long. The peer may compute; if its network is dead, the BTL will say so in its own
+/* No path was answered for long. The peer may compute; if its network is dead, the BTL will say so in its own
  * time. */
 static void tell_silence(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
 {

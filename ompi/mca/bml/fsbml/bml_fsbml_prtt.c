@@ -150,7 +150,7 @@ uint64_t fsbml_prtt_run(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *p
         return 0;
     }
     const uint64_t through = atomic_load(&x->through_ns);
-    return through > start ? through - start : 1; /* 0 is the answer of nobody */
+    return through > start ? through - start : 1; /* 0 means that there was no answer */
 }
 
 void fsbml_prtt_rest(uint64_t ns)

@@ -5,7 +5,7 @@
  */
 /* MPI_T performance variables. One value a rail, in the order of the control variable bml_fsbml_rail_names;
  * there are always FSBML_MAX_RAILS values, those behind the last rail are 0, as a handle may be older than
- * the rails are. What is counted only while somebody looks begins with the first handle. */
+ * the rails are. What is counted only while it is observed begins with the first handle. */
 
 #include "bml_fsbml.h"
 #include "opal/mca/base/mca_base_pvar.h"
@@ -72,19 +72,19 @@ static const variable_t variable[N_VALUES] = {
                       "How long each rail still has to do now, in ns, by the model; all ranks of the node "
                       "together where they share an account"),
     [BACKLOG_MAX] = {"rail_backlog_max_ns",
-                     "The most that this was right after a message, since somebody looks",
+                     "The most that this was right after a message, since the first handle",
                      MCA_BASE_PVAR_CLASS_HIGHWATERMARK, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
     [PASSED_OVER] = COUNT("rail_passed_over",
                           "Times that each rail could have had a message and another one got it, since "
-                          "somebody looks"),
+                          "the first handle"),
     [ARRIVALS] =
         COUNT("rail_arrivals",
-              "Messages whose arrival was found out, by a small question behind them, since somebody "
-              "looks"),
+              "Messages whose arrival was found out, by a small question behind them, since the first "
+              "handle"),
     [PREDICTED] =
         SUM("rail_arrivals_predicted_ns", "Predicted times of these, from when they were given to the rail"),
     [OBSERVED] = SUM("rail_arrivals_observed_ns",
-                     "Observed times of these; not of those that came while nobody looked"),
+                     "Observed times of these; not of those that came while this process did not poll"),
     [ERROR_SUM] = SUM("rail_arrivals_error_ns", "Sum of what the two differ by"),
     [OUT_OF_SERVICE] =
         LEVEL("rail_out_of_service", "Peers to which each rail does not lead, although it should"),

@@ -93,7 +93,7 @@ static size_t count_peers_in_group(const candidate_t *c, size_t n, size_t at)
     return same;
 }
 
-/* Finds where the candidates' devices are. Loading a topology takes time: only where somebody wants to see
+/* Finds where the candidates' devices are. Loading a topology takes time: only where the user wants to see
  * that. */
 static void place_candidates(fsbml_machine_t *machine, bool load, candidate_t *c, size_t n)
 {
@@ -304,7 +304,7 @@ void fsbml_rails_teardown(void)
 {
     mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
     fsbml_pvars_close();
-    fsbml_record_stop(); /* before those who were there before it */
+    fsbml_record_stop(); /* before the modules that were there before it */
     fsbml_put_unwatch();
     fsbml_pairing_reset();
     fsbml_display_reset();

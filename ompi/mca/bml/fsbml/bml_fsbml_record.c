@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /* A record of what this process gives to its rails, as a file (docs/trace.md), for `./fsbml whatif`
- * (bml_fsbml_record). It stands between the rails' BTLs and all who send by them: without the parameter
- * nothing of it is there. */
+ * (bml_fsbml_record). It stands between the rails' BTLs and all code that sends by them: without the
+ * parameter nothing of it is there. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static void give_up(const char *why)
     snprintf(record.why, sizeof(record.why), "%s", why);
 }
 
-/* Without the lock: who shows it may let messages come and go meanwhile. Once, as recording is over by
+/* Without the lock: showing it may let messages come and go. Once, as recording is over by
  * then. */
 static void tell(const char *why)
 {
@@ -119,7 +119,7 @@ static bool open_file(void)
         give_up("the name is too long");
         return false;
     }
-    /* A new file: nobody else's, whatever there was. */
+    /* A new file of this user, whatever there was. */
     (void) unlink(record.path);
     record.fd = open(record.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (record.fd < 0) {

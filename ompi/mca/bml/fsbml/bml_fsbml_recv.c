@@ -164,7 +164,7 @@ mca_btl_base_completion_fn_t fsbml_completion_wrap(mca_btl_base_tag_t tag, mca_b
     if (NULL == w) {
         return fn; /* more functions than any PML has: the real BTL's name is all that shows */
     }
-    /* Nobody else has the functions of these tags. */
+    /* No other code has the functions of these tags. */
     atomic_store_explicit(&w->onesided, fsbml_onesided_is_tag(tag), memory_order_relaxed);
     atomic_store_explicit(&last_of_tag[tag], w, memory_order_release);
     return w->stub;

@@ -74,7 +74,7 @@ static inline uint32_t fsbml_candidates(mca_bml_fsbml_endpoint_t *ep)
 /** What an endpoint has until the first message to its peer. */
 extern const fsbml_far_t fsbml_far_unknown;
 void fsbml_far_init(mca_bml_fsbml_endpoint_t *ep);
-/** Nobody need ask, as this peer's rails were measured. False: that was known, or is being found out. */
+/** This peer need not be asked, as its rails were measured. False: that was known, or is being found out. */
 bool fsbml_far_known(mca_bml_fsbml_endpoint_t *ep);
 /** The choice where ep->far is not NULL. */
 uint32_t fsbml_far_choose(mca_bml_fsbml_endpoint_t *ep, const fsbml_far_t *far, uint64_t now, size_t bytes,
@@ -144,7 +144,7 @@ void fsbml_rdma_wake(mca_bml_fsbml_group_t *group);
 void fsbml_bound_construct(mca_bml_fsbml_rail_t *rail);
 
 /* bml_fsbml_record.c: a record of what is sent, for bml_fsbml_record; without that, nothing */
-/** Puts itself between the rails' BTLs and all who send by them. */
+/** Puts itself between the rails' BTLs and all code that sends by them. */
 void fsbml_record_start(void);
 /** Takes itself out again, and ends the file. */
 void fsbml_record_stop(void);
@@ -156,7 +156,7 @@ void fsbml_record_path_gone(const struct mca_btl_base_endpoint_t *real_endpoint)
 #define FSBML_NO_PEER UINT32_MAX
 /** At set-up, once there are rails: if a report or a trace is wanted. */
 void fsbml_observe_start(void);
-/** When nobody sends any more. */
+/** When no message is sent any more. */
 void fsbml_observe_stop(void);
 /** A tool wants to see what is counted only then; false: there is nothing to look at. */
 bool fsbml_observe_begin(void);
@@ -165,8 +165,8 @@ void fsbml_observe_arrivals(void);
 /** Charges a message to a peer's path, observed. */
 void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now,
                           size_t bytes, uint32_t candidates);
-/** Charges a put or get, observed if somebody looks; of the second, past the pseudo BTL, the peer may not be
- * known. */
+/** Charges a put or get, observed if an observer is on; of the second, past the pseudo BTL, the peer may not
+ * be known. */
 void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now,
                             size_t bytes, uint32_t candidates);
 void fsbml_observe_put(uint32_t rail, uint64_t now, size_t bytes, uint32_t peer);

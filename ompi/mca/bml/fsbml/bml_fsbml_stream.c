@@ -16,10 +16,11 @@
 #include "bml_fsbml_hooks.h"
 #include "opal/runtime/opal_progress.h"
 
-/* Who has not looked for so long has to say so: the time of what comes next is not that of its arrival. */
+/* A process that has not looked for so long has to say so: the time of what comes next is not that of its
+ * arrival. */
 enum { AWAY_NS = 1000000 };
 /* After so long without a word from the other end it may be because it waits for this processor. If it is not
- * the other end that takes it then, but somebody who keeps it, it is not given away any more. */
+ * the other end that takes it then, but a process that keeps it, it is not given away any more. */
 enum { IDLE_NS = 500000, GONE_NS = 2000000, MOST_GONE = 3 };
 typedef struct incoming_t {
     const mca_bml_fsbml_path_t *path;

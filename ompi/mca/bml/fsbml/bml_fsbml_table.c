@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What processes tell each other through the run-time's key-value store before the first message: who they
- * are (hello, in the modex). The record itself is the core's. And what becomes of a table of parameters, from
- * wherever it came. */
+/* What processes tell each other through the run-time's key-value store before the first message: their
+ * node and rails (hello, in the modex). The record itself is the core's. And what becomes of a table of
+ * parameters, from wherever it came. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,8 +28,8 @@ static uint32_t my_digest(void)
     return fsbml_digest(text);
 }
 
-/* Ranks in a row, from this one on, that are of this node: who has seen one of them need not look at the
- * others. */
+/* Ranks in a row, from this one on, that are of this node: a process that has seen one of them need not look
+ * at the others. */
 static uint32_t ranks_in_a_row(void)
 {
     char *ranks = fsbml_kvs_local_ranks(), *at = ranks, *end;
@@ -78,9 +78,9 @@ int fsbml_hello_publish(void)
 
 int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello)
 {
-    /* Who has none is asked for twice in a row, and the wait is long: remember the last one. */
+    /* A peer that has none is asked for twice in a row, and the wait is long: remember the last one. */
     static _Thread_local ompi_process_name_t silent;
-    static _Thread_local uint32_t silent_in; /* life of MPI, 0: nobody was */
+    static _Thread_local uint32_t silent_in; /* life of MPI, 0: none was */
     /* Each that has none takes the run-time 10 s or 20 s to find out: enough for one, not for a job of them.
      */
     static _Atomic uint64_t in_vain_ns;

@@ -56,7 +56,7 @@ void Classes::tell(std::uint32_t rank, const fsbml_hello_t *hello)
     const std::uint32_t step = one_node_ ? 1 : std::max<std::uint32_t>(1, hello->run);
     at_ = step < ranks_ - rank ? rank + step : ranks_;
     if (!one_node_) {
-        // Who is not the first of its node adds nothing, nor does a second daemon's part of a node.
+        // A rank that is not the first of its node adds nothing, nor does a second daemon's part of a node.
         if (0 == (hello->flags & FSBML_HELLO_FIRST)) {
             return;
         }
@@ -250,7 +250,8 @@ void Classes::plan(fsbml_pairs_t &out)
     add_pair(out, first_, first_node_[0], first_node_[1]);
 
     const std::vector<Candidate> all = candidates();
-    // How many rails it would measure that nobody else does; of equals, one whose nodes are free goes first.
+    // How many rails it would measure that no other pair does; of equals, one whose nodes are free goes
+    // first.
     const auto worth = [&](const Candidate &c) {
         const auto is_new = [&](std::uint32_t key) { return !covered_[key]; };
         const auto rails = static_cast<std::size_t>(std::count_if(c.keys.begin(), c.keys.end(), is_new));

@@ -6,8 +6,8 @@
 // is used beside another one is measured once, by a pair that has two or more rails in common. All processes
 // make the same list from the same hellos.
 //
-// A rail that no two nodes share beside a second one needs no measurement: whoever reaches a peer by it has
-// no choice there, and what it carries delays no other rail.
+// A rail that no two nodes share beside a second one needs no measurement: a process that reaches a peer by it
+// has no choice there, and what it carries delays no other rail.
 //
 // First the hellos: next() names the rank to look at, tell() takes what it says, node by node and not rank by
 // rank, as a hello tells how many ranks after it are of its node. Then plan().
@@ -47,8 +47,8 @@ public:
     // nullptr: the rank has no hello.
     void tell(std::uint32_t rank, const fsbml_hello_t *hello);
 
-    // The first pair, which does not change any more once it is there, and is the same to who looks on and
-    // who does not.
+    // The first pair, which does not change any more once it is there, and is the same to processes that
+    // look on and to those that do not.
     bool first(fsbml_pair_t &pair) const noexcept;
 
     // The first pair, then always the one that has most rails to measure which none before it has (greedy

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The C boundary of who measures: the pairs of ranks, and the record of them.
+// The C boundary of the measuring pairs: their ranks, and the record of them.
 #include "c_api.hpp"
 
 #include "classes.hpp"

@@ -49,7 +49,7 @@ public:
         }
     }
 
-    // By the stripe's owner, who knows that it has one.
+    // By the stripe's owner, which knows that it has one.
     void add_own(unsigned mine, std::size_t rail, std::uint64_t bytes, Ticks busy) noexcept
     {
         Cell &cell = stripes_[mine].cell[rail];

@@ -163,7 +163,7 @@ Diagnosis diagnose(const fsbml_end_t &here, const fsbml_end_t *there)
         }
         if (sees(here, FSBML_END_UNRESOLVED)) {
             return {FSBML_FAULT_CUT,
-                    std::string("nobody answers to the other end's address on ") + here.node};
+                    std::string("no device answers to the other end's address on ") + here.node};
         }
         return found;
     }

@@ -17,7 +17,7 @@ namespace fsbml
 namespace
 {
 
-constexpr double kNoise = 0.1; // of duplex beyond a bound that nobody needs to hear of
+constexpr double kNoise = 0.1; // of duplex beyond a bound: too little for a remark
 
 // Time of a cell that was measured, else what the fit says.
 double time_of(const fsbml_fit_t &fit, const Samples &samples, const Prtt &prtt)

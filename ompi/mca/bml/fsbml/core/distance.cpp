@@ -14,7 +14,7 @@ namespace fsbml
 namespace
 {
 
-// Who has not answered by then computes; a rail that is not idle by then streams.
+// A peer that has not answered by then computes; a rail that is not idle by then streams.
 constexpr std::uint64_t kPatienceNs = 200000000;
 // After a round until the next: what disturbed it, or seemed to be a difference, is to be over.
 constexpr std::uint64_t kPauseNs[] = {50000000, 500000000, 5000000000};
@@ -22,7 +22,7 @@ constexpr std::uint64_t kPauseNs[] = {50000000, 500000000, 5000000000};
 // Answers that are late on all rails are believed after so many rounds.
 constexpr std::size_t kLateRounds = 3;
 
-// Who has not looked for so long does not know when an answer came.
+// A process that has not polled for so long does not know when an answer came.
 constexpr std::uint64_t kAwayNs = 1000000;
 // So many turns, by those that are wanted, end a round in which that was so, and the last one in any case.
 constexpr std::size_t kMoreTurns = 4;

@@ -8,13 +8,12 @@
 // A round has a few turns, in which each rail is asked; one question is on its way at a time, so that they do
 // not wait for each other. What disturbs an answer only adds to its time. So the least counts, and it is
 // believed if a second one has come close to it. A peer that computes answers late, on all rails alike: then
-// it is asked again later. Who asks computes, too: for what came while nobody here looked there is another
-// turn, a few times.
-// Only what the rails differ by can change a choice, and only a clear difference that a second round has
-// found again is told: where all peers are alike, one round says so, and nothing changes. If all rails are
-// late alike, it takes three: a peer that gets its processor every few milliseconds seems as far on each.
-// Where no two answers are alike, all of them together may still tell which rail they come late on
-// (turns.hpp).
+// it is asked again later. The asking process computes, too: for what came while it did not poll there is
+// another turn, a few times. Only what the rails differ by can change a choice, and only a clear difference
+// that a second round has found again is told: where all peers are alike, one round says so, and nothing
+// changes. If all rails are late alike, it takes three: a peer that gets its processor every few milliseconds
+// seems as far on each. Where no two answers are alike, all of them together may still tell which rail they
+// come late on (turns.hpp).
 #ifndef FSBML_DISTANCE_HPP
 #define FSBML_DISTANCE_HPP
 
@@ -49,7 +48,7 @@ private:
     struct Rail {
         double way_ns = 0.0; // of a question, by the model
         double L_ns = 0.0;
-        std::uint32_t asked = 0;             // in this round, with nobody away until the answer
+        std::uint32_t asked = 0;             // in this round, with neither end away until the answer
         std::array<double, kRounds> least{}; // round trips in ns by rounds, 0: none
         std::array<double, kRounds> second{};
     };
@@ -59,7 +58,7 @@ private:
     void skip_those_gone() noexcept; // in this turn
     bool round_is_over() const noexcept;
     void end_round(std::uint64_t now_ns) noexcept;
-    // Nobody here has looked for a while: when the answer came is not known.
+    // This process has not polled for a while: when the answer came is not known.
     void looks(std::uint64_t now_ns) noexcept;
     std::uint64_t random() noexcept;
     // The least round trips of all rounds; false: one rail has none.
@@ -89,7 +88,7 @@ private:
     std::uint64_t since_ns_ = 0; // when the last question went out, or could have, if the rail had been idle
     std::uint32_t seq_ = 0;      // of the question on its way, 0: there is none
     std::size_t on_ = 0;         // its rail
-    bool unseen_ = false;        // nobody looked for a while since then
+    bool unseen_ = false;        // no poll for a while since then
     // The last look may be part of the one that finds the answer: the one before was before it.
     std::uint64_t looked_ns_ = 0;
     std::uint64_t before_ns_ = 0;

@@ -108,7 +108,7 @@ int fsbml_calib_fail(fsbml_calib_t *c, size_t rail, const char *reason) FSBML_NO
 /** Evaluates one rail (thesis 3.2.3): one value of each PRTT, one line or two for g and G, then o, then L. */
 int fsbml_calib_fit(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *out) FSBML_NOEXCEPT;
 
-/** Fills in low and high of a rail's fit: some ms of work, so only for who wants to know. */
+/** Fills in low and high of a rail's fit: some ms of work, so only for a report. */
 int fsbml_calib_interval(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /** After so many ns without a message a shaper's bucket is full again, in either direction. */

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Who measures: pairs of ranks, found from hellos. Part of fsbml_core.h. */
+/* The pairs of ranks that measure, found from hellos. Part of fsbml_core.h. */
 #ifndef FSBML_CLASSES_H
 #define FSBML_CLASSES_H
 
@@ -18,7 +18,7 @@ extern "C" {
 
 /** Two ranks of one job, on different nodes, that measure rails between them. */
 typedef struct fsbml_pair_t {
-    uint32_t rank[2]; /**< who leads, who mirrors */
+    uint32_t rank[2]; /**< the leader, the mirror */
     uint32_t round;   /**< pairs of one round measure side by side: no rank is in two of them */
     uint32_t n_rails;
     uint32_t key[FSBML_MAX_RAILS]; /**< rails to measure: fsbml_digest() of their keys */

@@ -32,7 +32,7 @@ enum {
     FSBML_END_NO_CARRIER = 2,  /**< the interface says that nothing is at the other end of its cable */
     FSBML_END_QUIET = 4,       /**< no frame has come in on this interface since the job began */
     FSBML_END_RESOLVED = 8,    /**< the other's address was resolved to a device's, neighbour[] */
-    FSBML_END_UNRESOLVED = 16, /**< that was tried, and nobody answered */
+    FSBML_END_UNRESOLVED = 16, /**< that was tried, and no device answered */
     FSBML_END_HEARD = 32,      /**< a question of the other has come in on this path */
     FSBML_END_CONNECTED = 64,  /**< a connection between the two addresses stands */
     FSBML_END_STUCK = 128,     /**< what was sent on it is not acknowledged, although it was sent again */
@@ -47,7 +47,7 @@ enum {
 
 typedef struct fsbml_end_t {
     char node[FSBML_NAME_MAX];
-    char name[FSBML_NAME_MAX];    /**< with ASTRAY: who got its questions, such as "node3" */
+    char name[FSBML_NAME_MAX];    /**< with ASTRAY: the node that got its questions, such as "node3" */
     char address[FSBML_NAME_MAX]; /**< "10.71.1.1", "": unknown */
     char network[FSBML_NAME_MAX]; /**< "10.71.1.0/24", "": unknown */
     uint8_t device[6];            /**< address of the interface on the wire, zeros: unknown */

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What is seen of messages while somebody looks: extremes, decisions, arrivals. Part of fsbml_core.h. */
+/* What an observer sees of messages: extremes, decisions, arrivals. Part of fsbml_core.h. */
 #ifndef FSBML_OBSERVE_H
 #define FSBML_OBSERVE_H
 
@@ -34,7 +34,7 @@ typedef struct fsbml_arrival_t {
     uint64_t observed_ns;
 } fsbml_arrival_t;
 
-/** Who wants to have them all; both are called with the observer's lock held, NULL: not wanted. */
+/** Callbacks that get all of them; both are called with the observer's lock held, NULL: not wanted. */
 typedef struct fsbml_audience_t {
     void *context;
     void (*decision)(void *context, const fsbml_decision_t *d);

@@ -152,7 +152,7 @@ uint32_t fsbml_distance_result(const fsbml_distance_t *d, double extra_ns[FSBML_
 typedef struct fsbml_ledger_t fsbml_ledger_t;
 
 typedef struct fsbml_ledger_config_t {
-    const char *path; /**< of the file, in a folder for shared memory; the same for all who are to share */
+    const char *path; /**< of the file, in a folder for shared memory; the same for all that are to share */
     uint64_t now_ns;
     uint64_t clock_id; /**< what tells the clock behind now_ns from others, e.g. the time namespace's inode */
     uint32_t
@@ -160,9 +160,9 @@ typedef struct fsbml_ledger_config_t {
 } fsbml_ledger_config_t;
 
 /**
- * Makes or joins the ledger at a path; waits for nobody. What no living process uses is replaced. NULL with
- * errno set on failure, and `reason` says why: it is another user's, malformed, of another clock, there is no
- * room, ...
+ * Makes or joins the ledger at a path; waits for no process. What no living process uses is replaced. NULL
+ * with errno set on failure, and `reason` says why: it is another user's, malformed, of another clock, there
+ * is no room, ...
  */
 fsbml_ledger_t *fsbml_ledger_open(const fsbml_ledger_config_t *c,
                                   char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
@@ -174,8 +174,8 @@ uint32_t fsbml_ledger_joined(const fsbml_ledger_t *l) FSBML_NOEXCEPT;
 
 /**
  * Moves the rails' virtual finishing times, which begin anew, and the origin of the clock into a ledger
- * (set-up; others may schedule meanwhile). keys[i] names rail i to all who share the ledger. With NULL they
- * are the scheduler's own again. -ENOSPC: there is no room for these rails, and nothing changes.
+ * (set-up; others may schedule meanwhile). keys[i] names rail i to all processes that share the ledger. With
+ * NULL they are the scheduler's own again. -ENOSPC: there is no room for these rails, and nothing changes.
  */
 int fsbml_sched_share(fsbml_sched_t *s, fsbml_ledger_t *l, const char *const keys[]) FSBML_NOEXCEPT;
 

@@ -48,7 +48,8 @@ int fsbml_table_display(const fsbml_table_t *t, const fsbml_rail_about_t *about,
 
 /**
  * Reads a table from a file (core/table_file.hpp). With a fingerprint, the file is a cache's: it must be of
- * that fingerprint, undamaged, and nobody else's to write; without (NULL), a person's. 0 or a negative errno
+ * that fingerprint, undamaged, and writable by its user alone; without (NULL), a person's. 0 or a negative
+ * errno
  * (-ENOENT: there is no file; -ESTALE: of something else; -EBADMSG; -EPROTO: another version; -EPERM), and
  * then the reason.
  */
@@ -63,12 +64,13 @@ int fsbml_table_store(const char *path, const char *fingerprint, const fsbml_tab
  * with its reason; so does the pair. Returns how many rails found no room.
  */
 int fsbml_table_merge(fsbml_table_t *into, const fsbml_table_t *other) FSBML_NOEXCEPT;
-/** Tells tables apart: by the rails, their parameters and reasons, not by who measured or how long. */
+/** Tells tables apart: by the rails, their parameters and reasons, not by the pair that measured or the time
+ * it took. */
 uint32_t fsbml_table_digest(const fsbml_table_t *t) FSBML_NOEXCEPT;
 
 /* ---------------------------------------------------------------- reports */
 
-/** All that a calibration leaves for who wants to look into it. Samples are of rails by their place in the
+/** All that a calibration leaves for a report. Samples are of rails by their place in the
  * table. */
 typedef struct fsbml_measurement_t {
     const fsbml_table_t *table;

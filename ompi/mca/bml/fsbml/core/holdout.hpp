@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Exchanges that a fit was not made from: whoever wants to know what its predictions are worth has them run.
+// Exchanges that a fit was not made from: they test what its predictions are worth.
 #ifndef FSBML_HOLDOUT_HPP
 #define FSBML_HOLDOUT_HPP
 

@@ -27,15 +27,15 @@ namespace fsbml
 struct Ledger {
     static constexpr std::uint64_t kMagic = 0x72656764656c2d66; // "f-ledger"
     static constexpr std::uint32_t kVersion = 1;
-    // Who joins has looked at the clock before, and may have been held up meanwhile: the ledger can be a
-    // little younger than that (ns).
+    // A process that joins has looked at the clock before, and may have been held up meanwhile: the ledger
+    // can be a little younger than that (ns).
     static constexpr std::uint64_t kLate = 60'000'000'000;
 
     std::uint64_t magic = kMagic;
     std::uint32_t version = kVersion;
     std::uint32_t size = sizeof(Ledger);
     std::uint64_t origin_ns;                // where the ticks of all VFTs begin
-    std::uint64_t clock;                    // of whom that time is: processes of another clock must not join
+    std::uint64_t clock;                    // of origin_ns: processes of another clock must not join
     std::atomic<std::uint32_t> attached{0}; // processes that have joined so far
     VftSlot slot[2 * FSBML_MAX_RAILS];      // room for one or two other orders
 

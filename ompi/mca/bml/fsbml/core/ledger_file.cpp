@@ -22,8 +22,8 @@ namespace fsbml
 namespace
 {
 
-// Who is in the way has a few system calls to do, and may have lost its processor: first a few looks at once,
-// then one every millisecond for a second.
+// A process that is in the way has a few system calls to do, and may have lost its processor: first a few
+// looks at once, then one every millisecond for a second.
 constexpr int kAttempts = 1010;
 constexpr int kAtOnce = 10;
 constexpr timespec kPause{0, 1'000'000};
@@ -65,7 +65,7 @@ int LedgerFile::join(std::string &reason)
     return rc;
 }
 
-// -EAGAIN: somebody else made or removed the file meanwhile.
+// -EAGAIN: another process made or removed the file meanwhile.
 int LedgerFile::try_join(std::string &reason)
 {
     fd_ = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -118,7 +118,7 @@ int LedgerFile::adopt(std::string &reason)
         reason = "it is not a file of this user alone";
         return -EPERM;
     }
-    if (0 == flock(fd_, LOCK_EX | LOCK_NB)) { // nobody uses it. Only who holds this lock may remove the name
+    if (0 == flock(fd_, LOCK_EX | LOCK_NB)) { // it is not in use. Only with this lock may the name be removed
         if (has_name()) {
             unlink(path_.c_str());
         }

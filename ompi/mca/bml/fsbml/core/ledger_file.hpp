@@ -4,10 +4,10 @@
 
 // How the processes of a node come to one ledger, without a leader and without waiting for each other.
 //
-// Whoever finds no file makes one that is complete before it has a name (link(2) gives it, and fails if
-// another was faster). Each user holds a shared lock on the file, which the kernel drops when the process
-// dies in whatever way: a file that nobody holds is left over, and is replaced. When all who are expected
-// have joined, the name is removed; so a job that is killed later leaves nothing.
+// A process that finds no file makes one that is complete before it has a name (link(2) gives it, and fails
+// if another was faster). Each user holds a shared lock on the file, which the kernel drops when the process
+// dies in whatever way: a file that no process holds is left over, and is replaced. When all that are
+// expected have joined, the name is removed; so a job that is killed later leaves nothing.
 #ifndef FSBML_LEDGER_FILE_HPP
 #define FSBML_LEDGER_FILE_HPP
 

@@ -30,7 +30,7 @@ struct Fixed {
             const auto first = static_cast<std::size_t>(std::llround(p.break_bytes));
             from = byte_steps(first);
             G_above = gap_from_ns_per_byte(p.G_above_ns_per_byte);
-            // A larger message never costs less: who has a fit that says so gets the gap of the last size
+            // A larger message never costs less: a fit that says so gets the gap of the last size
             // below.
             g_above = std::max(ticks_from_ns(p.g_above_ns), g + bytes_cost(G, byte_steps(first - 1)));
         }

@@ -50,7 +50,7 @@ private:
     std::atomic<std::uint64_t> break_[FSBML_MAX_RAILS] = {}; // as byte_steps(), rising
     Rail row_[FSBML_MAX_RAILS + 1][FSBML_MAX_RAILS];
 
-    std::mutex setting_; // of who sets models; those who schedule never take it
+    std::mutex setting_; // held while models are set; scheduling never takes it
     fsbml_loggp_t model_[FSBML_MAX_RAILS] = {};
 };
 

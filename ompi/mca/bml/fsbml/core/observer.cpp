@@ -212,8 +212,8 @@ fsbml_rail_seen_t Observer::rail(std::size_t rail) const noexcept
         return seen;
     }
     Ticks most = 0;
-    // All who were candidates for a message and did not get it: how many messages there were, and of those
-    // that had all rails to choose from who got them, the scheduler knows.
+    // All rails that were candidates for a message and did not get it: how many messages there were, and of
+    // those that had all rails to choose from, the scheduler knows the ones that got them.
     std::uint64_t decisions = 0, of_some = 0, chosen_of_some = 0;
     for (std::size_t i = 0; i < n_rails_; ++i) {
         decisions += scheduler_.counters(i).messages - messages_before_[i];

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who looks at decisions. It stands beside the scheduler and is told of a charge only where somebody looks,
-// so that nobody pays for it else. What is kept of each message is kept as counters are (counters.hpp): no
-// locked instruction. What is kept of some, or told to an audience, is kept under a lock.
+// Optional instrumentation of decisions. It stands beside the scheduler and is told of a charge only where it
+// is on, so that it costs nothing else. What is kept of each message is kept as counters are (counters.hpp):
+// no locked instruction. What is kept of some, or told to an audience, is kept under a lock.
 #ifndef FSBML_OBSERVER_HPP
 #define FSBML_OBSERVER_HPP
 

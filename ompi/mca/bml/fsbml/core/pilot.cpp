@@ -82,7 +82,7 @@ double Pilot::predicted_ns() const noexcept
     switch (stage_) {
     case Stage::warm_up:
     case Stage::single:
-        return 0.0; // nobody knows yet
+        return 0.0; // not known yet
     case Stage::overhead:
         return predict_ns(pace_, overhead());
     case Stage::ramp: // twice what the last size makes expect: a shaper's burst may have hidden half of it

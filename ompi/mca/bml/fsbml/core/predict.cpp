@@ -20,7 +20,7 @@ constexpr double kAlike = 0.1;
 
 } // namespace
 
-// Its own pace, and what nobody can tell apart as there.
+// Its own pace, and what cannot be told apart as there.
 fsbml_loggp_t other_direction(const fsbml_fit_t &fit) noexcept
 {
     fsbml_loggp_t p = fit.params;

@@ -35,8 +35,8 @@ fsbml_loggp_t other_direction(const fsbml_fit_t &fit) noexcept;
 // more than two measurements do.
 bool directions_differ(double there_ns_per_byte, double back_ns_per_byte) noexcept;
 
-// The same for those who send in that direction, if it is another. Interference with other rails is in G as
-// it is there.
+// The same for processes that send in that direction, if it is another. Interference with other rails is in G
+// as it is there.
 fsbml_loggp_t reverse(const fsbml_fit_t &fit) noexcept;
 
 } // namespace fsbml

@@ -158,7 +158,7 @@ std::uint32_t missing_size(const Samples &samples, std::uint32_t small)
     if (0 == split) {
         return 0;
     }
-    // A piece has to have three sizes, or nobody will believe in it.
+    // A piece has to have three sizes, or it is not taken for one.
     if (split < kLeastPoints) {
         return middle(all, 0, split);
     }

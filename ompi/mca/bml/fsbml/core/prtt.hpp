@@ -28,7 +28,7 @@ namespace fsbml
 {
 
 constexpr double kFrame = 96.0;            // bytes that a message takes beside its own, at most
-constexpr std::uint32_t kTightSamples = 2; // of each PRTT: of fewer nobody knows what they are worth
+constexpr std::uint32_t kTightSamples = 2; // of each PRTT: of fewer the spread is not known
 
 inline double as_double(std::uint64_t v) noexcept
 {

@@ -44,8 +44,8 @@ inline Ticks backlog(Ticks vft, Ticks now, Ticks beyond) noexcept
 // Every value is an atomic of its own, so that a model can be replaced while others schedule. A decision
 // taken at that moment may mix old and new values of the rail; the worst is one choice, and one charge, that
 // neither model alone would have made. A line of sizes above a break may begin below 0, in unsigned
-// arithmetic; no charge does. `per_byte` is stored last and read first (release/acquire): who sees the first
-// model at all sees it whole.
+// arithmetic; no charge does. `per_byte` is stored last and read first (release/acquire): a reader that sees
+// the first model at all sees it whole.
 struct alignas(64) Rail {
     std::atomic<std::uint64_t> per_byte{0}; // G + O_s + O_r in Q29.35; 0 = not measured yet
     std::atomic<Ticks> base{0};             // o_s + L + o_r: what the first byte takes on an idle rail
@@ -62,8 +62,8 @@ struct alignas(64) Rail {
     // whose overlap would cost 2 ns of a decision among 16 rails).
     //
     // The credit is for a shaper, which lets as much pass at once as its bucket holds: that much backlog is
-    // none for who comes next. But it is no more than the message's own bytes take, or the shortest burst of
-    // all rails: what else a bucket has given away, to acknowledgements for one, nobody knows, and on a slow
+    // none for the next one. But it is no more than the message's own bytes take, or the shortest burst of
+    // all rails: what else a bucket has given away, to acknowledgements for one, is not known, and on a slow
     // rail it lasts long, so that many small messages would be lured there. At rest a rail looks as it would
     // without a bucket. Where no rail has one, kShaped is false, and a decision the shorter.
     template <bool kShaped>
@@ -105,7 +105,7 @@ inline Ticks charge(std::atomic<Ticks> &vft, Ticks now, Ticks beyond, Ticks cost
         next = seen - now < beyond ? seen + cost : idle;
         if (!likely(next <= most)) {
             next = most;
-            std::atomic_signal_fence(std::memory_order_acq_rel); // keeps it a branch, for which nobody waits
+            std::atomic_signal_fence(std::memory_order_acq_rel); // keeps it a branch, which is predicted
         }
     } while (!vft.compare_exchange_weak(seen, next, relaxed));
     return next;

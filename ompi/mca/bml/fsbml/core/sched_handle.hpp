@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the C boundary's handle of a scheduler is, for all who take one.
+// What the C boundary's handle of a scheduler is, for all sources that take one.
 #ifndef FSBML_SCHED_HANDLE_HPP
 #define FSBML_SCHED_HANDLE_HPP
 

@@ -16,7 +16,7 @@ namespace fsbml
 namespace
 {
 
-constexpr std::uint64_t kAwayNs = 1000000;  // who does not look for so long leaves the rail idle
+constexpr std::uint64_t kAwayNs = 1000000;  // a sender that does not look for so long leaves the rail idle
 constexpr std::uint64_t kFirst = 11200;     // under way before anything is known
 constexpr std::uint64_t kUnderWay = 65536;  // and as long as nothing but this allows more:
 constexpr std::uint64_t kUsualNs = 8000000; // ... in proportion to the time wanted, of a long way,
@@ -31,7 +31,7 @@ constexpr std::uint64_t kLong = 16;           // ... if it is so many times what
 constexpr std::size_t kFewest = 4;            // stamps that a slope needs
 constexpr std::uint64_t kDisturbedLonger = 2; // a stream that was disturbed may take so many times as long
 constexpr double kLineSpeed = 0.6;            // what passes a bucket takes at most that share of the time
-constexpr double kBucketNs = 50e3;            // less than that delays nothing that anybody notices
+constexpr double kBucketNs = 50e3;            // less than that delays nothing noticeably
 
 } // namespace
 

@@ -45,7 +45,7 @@ public:
     // The rails could not be measured: they stay as they are.
     void give_up() noexcept;
 
-    // Puts what came out into the fits: together, the gaps, and who is left out.
+    // Puts what came out into the fits: together, the gaps, and which rails are left out.
     void conclude(fsbml_fit_t *fits) const;
     std::uint32_t left_out() const noexcept { return left_out_; }
 

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which rails are farther, from answers that are all disturbed: on a busy node nobody looks at his networks
+// Which rails are farther, from answers that are all disturbed: on a busy node no process polls its networks
 // for milliseconds at a time, and no two answers are alike.
 //
 // A turn asks every rail once, in random order, after a random pause. So nothing but the rails themselves can

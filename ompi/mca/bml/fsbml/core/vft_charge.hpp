@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A charge, to be compiled into all who make one: for the scheduler's own, and for one that is looked at
-// (observer.cpp), which knows what the rail then has to do.
+// A charge, to be compiled into all code that makes one: for the scheduler's own, and for one that is looked
+// at (observer.cpp), which knows what the rail then has to do.
 #ifndef FSBML_VFT_CHARGE_HPP
 #define FSBML_VFT_CHARGE_HPP
 
@@ -36,7 +36,7 @@ template <bool kTakeTurns>
 __attribute__((always_inline)) inline Ticks
 Scheduler::charge_telling(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept
 {
-    // The VFT's place before the clock: who finds it in a ledger has the ledger's clock (see share).
+    // The VFT's place before the clock: a VFT in a ledger is by the ledger's clock (see share).
     std::atomic<Ticks> &vft = s.vfts_.load(std::memory_order_acquire)[rail].vft;
     const std::uint64_t origin = s.origin_.load(std::memory_order_relaxed);
     if (likely(now_ns > origin)) {

@@ -63,7 +63,7 @@ public:
         return ns_from_ticks(
             models_.row(steps)[rail].delivery<true>(vft(rail), clock(now_ns), beyond(), steps));
     }
-    // Both at one moment, so that they fit together whoever charges meanwhile.
+    // Both at one moment, so that they fit together whatever is charged meanwhile.
     struct Outlook {
         std::uint64_t backlog_ns, arrival_ns;
     };
@@ -114,7 +114,7 @@ private:
     static Choose choose_function(fsbml_policy_t policy, bool shaped) noexcept;
     static ChooseFar choose_far_function(fsbml_policy_t policy, bool shaped) noexcept;
 
-    // Ticks since the first `now` that anybody gave: a monotonic clock may itself be years old.
+    // Ticks since the first `now` that was given: a monotonic clock may itself be years old.
     Ticks clock(std::uint64_t now_ns) const noexcept
     {
         const std::uint64_t origin = origin_.load(std::memory_order_relaxed);

@@ -52,7 +52,7 @@ void make_folders(const std::string &path, mode_t mode)
 
 int read_file(const std::string &path, bool trusted_only, std::string &text, std::string &reason)
 {
-    // Not to wait for whoever writes into a pipe.
+    // Not to wait for the other end of a pipe.
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return failed(reason, "it cannot be opened", errno);
@@ -144,9 +144,9 @@ int NewFile::end(std::string &reason)
     return 0;
 }
 
-int replace_file(const std::string &path, const std::string &text, For whom, std::string &reason)
+int replace_file(const std::string &path, const std::string &text, For users, std::string &reason)
 {
-    NewFile file(path, whom);
+    NewFile file(path, users);
     if (const int rc = file.begin(reason); 0 != rc) {
         return rc;
     }

@@ -18,19 +18,20 @@ namespace fsbml
 // longer than 1 MiB, always is.
 int read_file(const std::string &path, bool trusted_only, std::string &text, std::string &reason);
 
-// Who may read a file that is made, and enter the folders: its user alone, or whom the user's umask allows.
+// Users that may read a file that is made, and enter the folders: its owner alone, or all that the umask
+// allows.
 enum class For { User, Umask };
 
 // Replaces a file as a whole: others see the old or the new one, never a part; of several writers the last
 // one wins. Makes the folders above it. 0 or a negative errno, and then the reason; nothing is left over.
-int replace_file(const std::string &path, const std::string &text, For whom, std::string &reason);
+int replace_file(const std::string &path, const std::string &text, For users, std::string &reason);
 
 // The same for what is written piece by piece: a file that takes its name once all of it is there. What has
 // not is removed with the object.
 class NewFile
 {
 public:
-    NewFile(std::string path, For whom) : path_(std::move(path)), for_(whom) {}
+    NewFile(std::string path, For users) : path_(std::move(path)), for_(users) {}
     ~NewFile();
     NewFile(const NewFile &) = delete;
     NewFile &operator=(const NewFile &) = delete;

@@ -84,7 +84,7 @@ struct Figures {
     std::vector<const fsbml_table_rail_t *> fit; // nullptr: the rail is not in the table
     std::uint64_t messages = 0, bytes = 0;       // sums over the rails
     fsbml_class_t by_size[FSBML_CLASSES] = {};   // sums over the rails
-    std::vector<Alternative> alternatives;       // the job first, r2 last; empty: nobody had a choice
+    std::vector<Alternative> alternatives;       // the job first, r2 last; empty: no message had a choice
     int best_alone = -1;   // the fastest rail that all processes with a choice could have used alone
     double r2_ratio = 0.0; // 0: not known
     std::vector<std::string> left_out; // rails that carry nothing somewhere, and why, as lines

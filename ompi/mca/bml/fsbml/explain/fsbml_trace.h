@@ -37,8 +37,8 @@ typedef struct fsbml_trace_t {
 
 /**
  * Writes the decisions that the observer has kept, the file as a whole (mode 0600) and with its folders.
- * Nobody may charge meanwhile. 0 or a negative errno, and then the reason; nothing is left over. Holds a few
- * lines of it at a time.
+ * No message may be charged meanwhile. 0 or a negative errno, and then the reason; nothing is left over.
+ * Holds a few lines of it at a time.
  */
 int fsbml_trace_store(const char *path, const fsbml_trace_t *t, char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
 

@@ -38,7 +38,7 @@ std::string word_of(const char *text, const char *otherwise)
     return word.substr(0, FSBML_NAME_MAX - 1);
 }
 
-// Two rails of one name would be one to who reads it.
+// Two rails of one name would be one to a reader.
 std::vector<std::string> names_of(const fsbml_trace_t &t)
 {
     std::vector<std::string> names;

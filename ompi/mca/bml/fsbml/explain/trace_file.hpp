@@ -10,7 +10,7 @@
 //   end N
 //
 // Parameters are those of table_file.hpp, each with as many digits as tell it from all other numbers, so that
-// who reads them gets the scheduler's integers. Time stamps never run back, also where threads decided at
+// a reader gets the scheduler's integers. Time stamps never run back, also where threads decided at
 // once.
 #ifndef FSBML_TRACE_FILE_HPP
 #define FSBML_TRACE_FILE_HPP

@@ -187,10 +187,10 @@ void foreign(const Figures &f, Sentences &to)
         }
         if (0 == r.bytes) {
             to.push_back(f.name[i] + " carried " + size_text(carried)
-                         + ", none of it this job's: somebody else uses it.");
+                         + ", none of it this job's: other programs use it.");
         } else {
             to.push_back(f.name[i] + " carried " + times_text(carried / static_cast<double>(r.bytes))
-                         + " what this job gave it: somebody else uses it.");
+                         + " what this job gave it: other programs use it.");
         }
     }
 }
@@ -274,9 +274,9 @@ std::string carried(const Figures &f, const std::vector<std::size_t> &rails)
         names.push_back(f.name[i]);
         share += f.bytes > 0 ? f.byte_share(i) : f.message_share(i);
     }
-    const std::string who =
+    const std::string subject =
         names.size() > 3 ? "The other " + std::to_string(names.size()) + " rails" : listed(names);
-    return who + " carried " + share_text(std::min(share, 1.0))
+    return subject + " carried " + share_text(std::min(share, 1.0))
            + (f.bytes > 0 ? " of the bytes" : " of the messages");
 }
 
