@@ -1,0 +1,151 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The fit of a rail from a sweep: what small messages and streams give, and whether it is still so.
+#include "fsbml_core.h"
+
+#include <gtest/gtest.h>
+
+namespace
+{
+
+fsbml_sweep_t sweep_of(double G)
+{
+    fsbml_sweep_t seen{};
+    seen.bytes = 32;
+    seen.packets = 16;
+    seen.one_ns = 2 * (10000 + 2000 + 1500);
+    seen.delay_ns = 50000;
+    seen.delayed_ns = seen.one_ns + 15 * (50000 + 2000);
+    seen.take_ns = 16 * 1500;
+    seen.row_ns = seen.one_ns + 15 * (4000 + static_cast<std::uint64_t>(31 * G));
+    seen.there.G_ns_per_byte = seen.there.low_ns_per_byte = seen.there.high_ns_per_byte = G;
+    seen.there.steady = true;
+    seen.there.stamps = 20;
+    seen.back = seen.there;
+    return seen;
+}
+
+} // namespace
+
+TEST(Sweep, GivesTheParametersOfTheModel)
+{
+    const fsbml_sweep_t seen = sweep_of(40.0);
+    fsbml_fit_t fit;
+    fsbml_sweep_fit(&seen, &fit);
+    ASSERT_TRUE(fit.valid);
+    EXPECT_TRUE(fit.tight);
+    EXPECT_DOUBLE_EQ(10000.0, fit.params.L_ns);
+    EXPECT_DOUBLE_EQ(2000.0, fit.params.o_s_ns);
+    EXPECT_DOUBLE_EQ(1500.0, fit.params.o_r_ns);
+    EXPECT_DOUBLE_EQ(4000.0, fit.params.g_ns);
+    EXPECT_DOUBLE_EQ(40.0, fit.params.G_ns_per_byte);
+    EXPECT_DOUBLE_EQ(40.0, fit.back.G_ns_per_byte);
+    EXPECT_EQ(0.0, fit.params.burst_ns);
+}
+
+// Where small messages take no longer than their overhead, that is no gap.
+TEST(Sweep, HasNoGapWhereTheOverheadHidesIt)
+{
+    fsbml_sweep_t seen = sweep_of(0.4);
+    seen.row_ns = seen.one_ns + 15 * 2100;
+    fsbml_fit_t fit;
+    fsbml_sweep_fit(&seen, &fit);
+    ASSERT_TRUE(fit.valid);
+    EXPECT_EQ(0.0, fit.params.g_ns);
+}
+
+TEST(Sweep, OfWhatIsMissingTheRestStands)
+{
+    fsbml_sweep_t seen = sweep_of(40.0);
+    seen.there = fsbml_rate_t{};
+    seen.back.G_ns_per_byte = 44.0;
+    seen.row_ns = seen.delayed_ns = seen.take_ns = 0;
+    fsbml_fit_t fit;
+    fsbml_sweep_fit(&seen, &fit);
+    ASSERT_TRUE(fit.valid);
+    EXPECT_FALSE(fit.tight);
+    EXPECT_EQ(44.0, fit.params.G_ns_per_byte);
+    EXPECT_EQ(seen.one_ns / 2.0, fit.params.L_ns);
+    seen.back = fsbml_rate_t{};
+    fsbml_sweep_fit(&seen, &fit);
+    EXPECT_FALSE(fit.valid);
+}
+
+// A stream of which nothing but the whole time is known was disturbed: it tells how fast the rail is at
+// least.
+TEST(Sweep, OfTwoDisturbedStreamsTheFasterOneCounts)
+{
+    fsbml_sweep_t seen = sweep_of(40.0);
+    seen.there.stamps = seen.back.stamps = 0;
+    seen.there.steady = seen.back.steady = false;
+    seen.there.G_ns_per_byte = 140.0;
+    fsbml_fit_t fit;
+    fsbml_sweep_fit(&seen, &fit);
+    EXPECT_EQ(40.0, fit.params.G_ns_per_byte);
+    seen.there.stamps = 5; // more is known of that one
+    fsbml_sweep_fit(&seen, &fit);
+    EXPECT_EQ(140.0, fit.params.G_ns_per_byte);
+    seen.there.stamps = 0;
+    seen.there.G_ns_per_byte = 30.0;
+    fsbml_sweep_fit(&seen, &fit);
+    EXPECT_EQ(30.0, fit.params.G_ns_per_byte);
+}
+
+TEST(Sweep, LevelsWhatItCannotTellApart)
+{
+    const auto fit_of = [](double L, double G, double back) {
+        fsbml_fit_t fit{};
+        fit.valid = true;
+        fit.params.L_ns = L;
+        fit.params.o_s_ns = fit.params.o_r_ns = 2000.0;
+        fit.params.g_ns = 6000.0;
+        fit.params.G_ns_per_byte = G;
+        fit.back = fit.params;
+        fit.back.G_ns_per_byte = back;
+        return fit;
+    };
+    fsbml_fit_t fits[4] = {
+        fit_of(2000.0, 0.40, 0.41), fit_of(2300.0, 0.41, 0.41), fit_of(9000.0, 0.5, 0.4), {}};
+    fsbml_sweep_level(fits, 4);
+    EXPECT_DOUBLE_EQ(2150.0, fits[0].params.L_ns);
+    EXPECT_DOUBLE_EQ(2150.0, fits[1].params.L_ns);
+    EXPECT_DOUBLE_EQ(0.405, fits[0].params.G_ns_per_byte);
+    EXPECT_DOUBLE_EQ(0.405, fits[1].back.G_ns_per_byte); // as there
+    EXPECT_DOUBLE_EQ(9000.0, fits[2].params.L_ns);
+    EXPECT_DOUBLE_EQ(0.5, fits[2].params.G_ns_per_byte);
+    EXPECT_DOUBLE_EQ(0.4, fits[2].back.G_ns_per_byte); // another direction
+    EXPECT_FALSE(fits[3].valid);
+}
+
+TEST(Sweep, ConfirmsWhatIsStillSo)
+{
+    const fsbml_sweep_t seen = sweep_of(40.0);
+    fsbml_fit_t fit;
+    fsbml_sweep_fit(&seen, &fit);
+    EXPECT_TRUE(fsbml_sweep_confirms(&seen, &fit));
+    const fsbml_sweep_t slower = sweep_of(50.0);
+    EXPECT_FALSE(fsbml_sweep_confirms(&slower, &fit));
+    fsbml_sweep_t farther = sweep_of(40.0);
+    farther.one_ns = 200000;
+    EXPECT_FALSE(fsbml_sweep_confirms(&farther, &fit));
+    fit.valid = false;
+    EXPECT_FALSE(fsbml_sweep_confirms(&seen, &fit));
+    EXPECT_FALSE(fsbml_sweep_confirms(&seen, nullptr));
+}
+
+TEST(Fits, AreAlikeByLargeMessages)
+{
+    fsbml_fit_t one{}, two{};
+    fsbml_sweep_t seen = sweep_of(40.0);
+    fsbml_sweep_fit(&seen, &one);
+    seen = sweep_of(44.0);
+    fsbml_sweep_fit(&seen, &two);
+    EXPECT_TRUE(fsbml_fit_is_like(&one, &two));
+    seen = sweep_of(60.0);
+    fsbml_sweep_fit(&seen, &two);
+    EXPECT_FALSE(fsbml_fit_is_like(&one, &two));
+    two.valid = false;
+    EXPECT_FALSE(fsbml_fit_is_like(&one, &two));
+}
