@@ -240,27 +240,3 @@ TEST(RecordApi, NullPointers)
     EXPECT_EQ(fsbml_hello_pack(nullptr, buf, sizeof buf), -EINVAL);
     EXPECT_EQ(fsbml_hello_unpack(&h, nullptr, 16), -EINVAL);
 }
-
-// Lines go to the callback up to the level, and nowhere without one.
-TEST(LogApi, Levels)
-{
-    std::string seen;
-    const auto sink = [](void *context, int level, const char *line) {
-        *static_cast<std::string *>(context) += std::to_string(level) + " " + line + "\n";
-    };
-    const auto run = [] {
-        const CalibPtr c = make_calib();
-        fsbml_probe_t p;
-        ASSERT_EQ(fsbml_calib_next(c.get(), 0, &p), 1);
-        fsbml_calib_report(c.get(), &p, 50000);
-    };
-    fsbml_log_set(sink, &seen, 20);
-    run();
-    EXPECT_EQ(seen, "");
-    fsbml_log_set(sink, &seen, 40);
-    run();
-    EXPECT_EQ(seen, "40 rail 0: PRTT(1,0 ns,1 B), not a sample, = 50.0 us\n");
-    fsbml_log_set(nullptr, nullptr, 100);
-    run();
-    EXPECT_EQ(seen.size(), std::string("40 rail 0: PRTT(1,0 ns,1 B), not a sample, = 50.0 us\n").size());
-}

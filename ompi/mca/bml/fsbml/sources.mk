@@ -28,7 +28,6 @@ fsbml_core_sources = \
 	core/json.hpp core/json.cpp \
 	core/ledger.hpp core/ledger.cpp \
 	core/ledger_file.hpp core/ledger_file.cpp \
-	core/log.hpp core/log.cpp \
 	core/loggp.hpp core/loggp.cpp \
 	core/loggp_fit.hpp core/loggp_fit.cpp \
 	core/models.hpp core/models.cpp \

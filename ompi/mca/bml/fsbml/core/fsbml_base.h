@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* What all of the core's interface needs: bounds, and where log lines go. Part of fsbml_core.h. */
+/* What all of the core's interface needs: bounds. Part of fsbml_core.h. */
 #ifndef FSBML_BASE_H
 #define FSBML_BASE_H
 
@@ -14,7 +14,6 @@
 #ifdef __cplusplus
 #    include <cstdint> /* the names in std, which the core's own files use */
 #    define FSBML_NOEXCEPT noexcept
-extern "C" {
 #else
 #    define FSBML_NOEXCEPT
 #endif
@@ -25,18 +24,5 @@ extern "C" {
 #define FSBML_NAME_MAX 64
 /** Most bytes in a reason that a person reads, the terminating zero included. */
 #define FSBML_REASON_MAX 160
-
-/* ---------------------------------------------------------------- logging */
-
-/** Receives one line of text without a newline; level as opal_output_verbose has it (lower = more
- * important). */
-typedef void (*fsbml_log_fn_t)(void *context, int level, const char *line);
-
-/** Sets where the core's log lines go; NULL drops them. Not thread-safe: call at set-up. */
-void fsbml_log_set(fsbml_log_fn_t fn, void *context, int max_level) FSBML_NOEXCEPT;
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif /* FSBML_BASE_H */

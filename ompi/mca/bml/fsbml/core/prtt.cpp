@@ -6,14 +6,12 @@
 
 #include "gaps.hpp"
 #include "interval.hpp"
-#include "log.hpp"
 #include "loggp.hpp"
 #include "loggp_fit.hpp"
 #include "progress.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <cinttypes>
 #include <cmath>
 
 namespace fsbml
@@ -29,8 +27,6 @@ constexpr std::size_t kSteps = 128;  // more than there are rungs and lifts toge
 constexpr double kLongest = 1e15;    // ns; a reported time is no longer, so that sums and casts stay sane
 constexpr double kSlower = 1.3;      // times the pace there is an answer of another pace
 constexpr std::uint32_t kMisses = 3; // probes in a pilot that may bring no time
-
-constexpr const char *kKindNames[] = {"", " back", " take", " both"};
 
 } // namespace
 
@@ -101,9 +97,6 @@ int Calibration::report(const fsbml_probe_t &probe, std::uint64_t time_ns)
     outstanding_ = false;
     const double time = std::min(as_double(time_ns), kLongest);
     Rail &r = rails_[probe_.rail];
-    log(kLogProbe, "rail %u: PRTT(%u,%" PRIu64 " ns,%u B)%s%s = %.1f us", probe_.rail, probe_.packets,
-        probe_.delay_ns, probe_.bytes, kKindNames[probe_.kind], probe_.warm_up ? ", not a sample," : "",
-        time / 1e3);
     const Prtt prtt{probe_.packets, probe_.delay_ns, probe_.bytes, probe_.kind};
     const bool pause = r.pilot.done() && probe_.warm_up;
     if (!pause) { // which it was, whatever little it sent
@@ -293,12 +286,6 @@ void Calibration::make_plans(std::uint64_t elapsed_ns)
     const std::size_t twice = last_rung_of(std::min(kTightSamples, config_.samples));
     if (!plan_within(planned, twice, todo) && !plan_within(left, twice, todo)) {
         plan_within(left, rungs() - 1, todo);
-    }
-    for (const Rail *r : todo) {
-        log(kLogPlan, "rail %td: about %.3g ns/B: %zu sizes up to %u B, %zu PRTTs, %u times: %.1f ms",
-            r - rails_.data(), r->pilot.pace().per_byte_ns, r->plan.sizes.size(),
-            r->plan.sizes.empty() ? config_.small_size : r->plan.sizes.back(), r->plan.cells.size(),
-            r->plan.samples, r->plan.cost_ns / 1e6);
     }
 }
 

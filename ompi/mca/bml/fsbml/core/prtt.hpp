@@ -98,7 +98,6 @@ private:
     Pace seen_pace(const Rail &r) const;
     bool replan(Rail &r, std::uint64_t elapsed_ns);
     void drop_kind(Rail &r, fsbml_probe_kind_t kind);
-    void say_end(const Rail &r, const char *why, std::uint64_t elapsed_ns) const;
     Known known_of(const Rail &r) const noexcept;
     Loose loose_now(std::size_t rail) const;
     bool sample(std::uint64_t elapsed_ns, fsbml_probe_t &out);

@@ -6,7 +6,6 @@
 #include "prtt.hpp"
 
 #include "interval.hpp"
-#include "log.hpp"
 #include "loggp.hpp"
 #include "loggp_fit.hpp"
 
@@ -96,17 +95,13 @@ void Calibration::end_round(std::uint64_t elapsed_ns)
             continue;
         }
         if (!r.sampled) {
-            r.done = true;
-            say_end(r, "not tight, and there is no room for more,", elapsed_ns);
+            r.done = true; // there is no room for more
         } else if (!over_ && (replan(r, elapsed_ns) || refine(r) || look_back(r))) {
             r.loose = Loose{true, r.loose.way};
         } else {
             r.loose = loose_now(i);
             r.tight = !r.loose.any();
             r.done = r.tight || over_ || r.rounds >= kPatience * config_.samples;
-            if (r.done) {
-                say_end(r, r.tight ? "tight" : "not tight", elapsed_ns);
-            }
         }
     }
 }
@@ -157,9 +152,6 @@ bool Calibration::replan(Rail &r, std::uint64_t elapsed_ns)
             break;
         }
     }
-    log(kLogPlan, "rail %td: faster than that, about %.3g ns/B: %zu sizes up to %u B", &r - rails_.data(),
-        r.pilot.pace().per_byte_ns, r.plan.sizes.size(),
-        r.plan.sizes.empty() ? config_.small_size : r.plan.sizes.back());
     return true;
 }
 
@@ -189,7 +181,6 @@ bool Calibration::refine(Rail &r)
     }
     ++r.refined;
     add_size(r.plan, r.pilot.pace(), bytes, config_.packets);
-    log(kLogPlan, "rail %td: breaks near %u B", &r - rails_.data(), bytes);
     return true;
 }
 
@@ -206,14 +197,7 @@ bool Calibration::look_back(Rail &r)
         add_size(r.plan, r.pilot.pace(), more, config_.packets);
     }
     add_other_way(r.plan, config_.small_size);
-    log(kLogPlan, "rail %td: the other way is slower, about %.3g ns/B", &r - rails_.data(), answer);
     return true;
-}
-
-void Calibration::say_end(const Rail &r, const char *why, std::uint64_t elapsed_ns) const
-{
-    log(kLogPlan, "rail %td: %s after %u rounds and %.1f ms", &r - rails_.data(), why, r.rounds,
-        as_double(elapsed_ns) / 1e6);
 }
 
 // Rounds go on until all rails are done or a round had no room for any probe.

@@ -7,7 +7,6 @@
 
 #include "distance.hpp"
 #include "ledger_file.hpp"
-#include "log.hpp"
 #include "loggp.hpp"
 #include "policy.hpp"
 #include "sched_handle.hpp"
@@ -31,11 +30,6 @@ struct fsbml_distance_t final {
 };
 
 extern "C" {
-
-void fsbml_log_set(fsbml_log_fn_t fn, void *context, int max_level) noexcept
-{
-    fsbml::log_set(fn, context, max_level);
-}
 
 // ------------------------------------------------------------------ model
 
