@@ -87,7 +87,7 @@ TEST(Account, ReplaysByOtherRules)
     EXPECT_EQ(s->chose, 1U);
     EXPECT_EQ(s->messages, 4U);
     EXPECT_EQ(s->bytes, 4004U);
-    EXPECT_EQ(s->rail[0].by_size[fsbml_class_of(1001)].messages, 4U);
+    EXPECT_EQ(s->rail[0].by_size[fsbml::class_of(1001)].messages, 4U);
     EXPECT_EQ(s->rank[0].rail_share[0], 1000U);
     EXPECT_EQ(s->rank[0].time_ns, s->time_ns);
 }
@@ -233,5 +233,5 @@ TEST(Account, ArrivalsGoIntoBins)
     EXPECT_EQ(s->rail[1].ratio[40], 1U); // 2^1: 4 octaves and one above the first bin's begin
     EXPECT_EQ(s->rail[1].ratio[FSBML_RATIO_BINS - 1], 1U);
     EXPECT_EQ(s->rail[1].ratio[0], 1U);
-    EXPECT_EQ(s->rail[1].by_size[fsbml_class_of(5000)].arrivals, 3U);
+    EXPECT_EQ(s->rail[1].by_size[fsbml::class_of(5000)].arrivals, 3U);
 }

@@ -42,26 +42,6 @@ static_assert(std::is_trivial<fsbml_table_t>::value && std::is_standard_layout<f
 static_assert(std::is_trivial<fsbml_hello_t>::value && std::is_standard_layout<fsbml_hello_t>::value,
               "plain data");
 
-// Twice the latency is another rail, some us more are not.
-TEST(FitApi, AnswersInTime)
-{
-    fsbml_fit_t fit{};
-    fit.valid = true;
-    fit.params = loggp(200e3, 10e3, 10e3, 3e3, 10.0, 0.0); // 440 us, and 10 us for the bytes, both ways
-    EXPECT_TRUE(fsbml_fit_answers(&fit, 501, 450000));
-    EXPECT_TRUE(fsbml_fit_answers(&fit, 501, 690000));
-    EXPECT_FALSE(fsbml_fit_answers(&fit, 501, 700000));
-    EXPECT_TRUE(fsbml_fit_answers(&fit, 501, 285000));
-    EXPECT_FALSE(fsbml_fit_answers(&fit, 501, 275000));
-    EXPECT_FALSE(fsbml_fit_answers(&fit, 0, 450000));
-    EXPECT_FALSE(fsbml_fit_answers(nullptr, 501, 450000));
-    fit.params = loggp(0.0, 5e3, 5e3, 3e3, 10.0, 0.0); // so short that it is mostly noise
-    EXPECT_TRUE(fsbml_fit_answers(&fit, 1, 45000));
-    EXPECT_FALSE(fsbml_fit_answers(&fit, 1, 60000));
-    fit.valid = false;
-    EXPECT_FALSE(fsbml_fit_answers(&fit, 1, 20000));
-}
-
 // A scheduler has 1 to 32 rails and a policy that exists.
 TEST(SchedApi, Create)
 {

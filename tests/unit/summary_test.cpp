@@ -5,6 +5,8 @@
 // Many summaries made one, and the way to another process.
 #include "summaries.hpp"
 
+#include "explain/account.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -27,13 +29,13 @@ void text(char *to, const char *from)
 
 TEST(Classes, GoUpToTheirLimits)
 {
-    EXPECT_EQ(fsbml_class_of(0), 0U);
+    EXPECT_EQ(fsbml::class_of(0), 0U);
     for (std::uint32_t c = 0; c + 1 < FSBML_CLASSES; ++c) {
-        EXPECT_EQ(fsbml_class_of(fsbml_class_limit(c)), c);
-        EXPECT_EQ(fsbml_class_of(fsbml_class_limit(c) + 1), c + 1);
+        EXPECT_EQ(fsbml::class_of(fsbml::class_limit(c)), c);
+        EXPECT_EQ(fsbml::class_of(fsbml::class_limit(c) + 1), c + 1);
     }
-    EXPECT_EQ(fsbml_class_of(~std::uint64_t{0}), FSBML_CLASSES - 1);
-    EXPECT_EQ(fsbml_class_limit(FSBML_CLASSES - 1), 0U);
+    EXPECT_EQ(fsbml::class_of(~std::uint64_t{0}), FSBML_CLASSES - 1);
+    EXPECT_EQ(fsbml::class_limit(FSBML_CLASSES - 1), 0U);
 }
 
 // Rails are known by their keys, whatever their order; sums are sums, extremes extremes.

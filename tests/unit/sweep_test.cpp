@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The fit of a rail from a sweep: what small messages and streams give, and whether it is still so.
-#include "fsbml_core.h"
+#include "model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -133,6 +133,29 @@ TEST(Sweep, ConfirmsWhatIsStillSo)
     fit.valid = false;
     EXPECT_FALSE(fsbml_sweep_confirms(&seen, &fit));
     EXPECT_FALSE(fsbml_sweep_confirms(&seen, nullptr));
+}
+
+// Twice the latency is another rail, some us more are not.
+TEST(Sweep, ConfirmsALatencyByAFactorAndSomeMicroseconds)
+{
+    fsbml_fit_t fit{};
+    fit.valid = true;
+    fsbml_sweep_t seen = sweep_of(10.0);
+    const auto confirms = [&](std::uint32_t bytes, std::uint64_t one_ns) {
+        seen.bytes = bytes;
+        seen.one_ns = one_ns;
+        return fsbml_sweep_confirms(&seen, &fit);
+    };
+    fit.params = loggp(200e3, 10e3, 10e3, 3e3, 10.0, 0.0); // 440 us, and 10 us for the bytes, both ways
+    EXPECT_TRUE(confirms(501, 450000));
+    EXPECT_TRUE(confirms(501, 690000));
+    EXPECT_FALSE(confirms(501, 700000));
+    EXPECT_TRUE(confirms(501, 285000));
+    EXPECT_FALSE(confirms(501, 275000));
+    EXPECT_FALSE(confirms(0, 450000));
+    fit.params = loggp(0.0, 5e3, 5e3, 3e3, 10.0, 0.0); // so short that it is mostly noise
+    EXPECT_TRUE(confirms(1, 45000));
+    EXPECT_FALSE(confirms(1, 60000));
 }
 
 TEST(Fits, AreAlikeByLargeMessages)

@@ -22,13 +22,6 @@ struct fsbml_calib_t final {
     std::vector<fsbml_sample_t> samples; // in the order of time
 };
 
-namespace
-{
-// A latency differs from job to job on one machine by that factor and ns.
-constexpr double kAnswers = 1.5;
-constexpr double kAnswersNs = 20e3;
-} // namespace
-
 extern "C" {
 
 // ----------------------------------------------------------- calibration
@@ -115,16 +108,6 @@ uint64_t fsbml_fit_refill_ns(const fsbml_fit_t *fit) noexcept
     return nullptr == fit || !fit->valid ? 0
                                          : static_cast<std::uint64_t>(std::max(
                                              fit->params.burst_ns, fsbml::other_direction(*fit).burst_ns));
-}
-
-bool fsbml_fit_answers(const fsbml_fit_t *fit, uint32_t bytes, uint64_t prtt_ns) noexcept
-{
-    if (nullptr == fit || !fit->valid || bytes < 1) {
-        return false;
-    }
-    const double expected = fsbml::predict_prtt(*fit, FSBML_PROBE_THERE, 1.0, 0.0, bytes);
-    const auto measured = static_cast<double>(prtt_ns);
-    return measured >= expected / kAnswers - kAnswersNs && measured <= expected * kAnswers + kAnswersNs;
 }
 
 double fsbml_fit_prtt(const fsbml_fit_t *fit, fsbml_probe_kind_t kind, uint32_t packets, uint64_t delay_ns,

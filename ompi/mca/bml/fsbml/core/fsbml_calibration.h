@@ -115,12 +115,6 @@ int fsbml_calib_interval(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *fit) 
 uint64_t fsbml_fit_refill_ns(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /**
- * Whether PRTT(1,0,s) is what a fit says (fsbml_fit_prtt), to a third less or a half more and 20 us: what a
- * latency differs from job to job on one machine.
- */
-bool fsbml_fit_answers(const fsbml_fit_t *fit, uint32_t bytes, uint64_t prtt_ns) FSBML_NOEXCEPT;
-
-/**
  * Time in ns that a probe of this kind takes by a fit (core/predict.hpp), 0 without a valid one. A burst is
  * taken to be whole when it begins.
  */
@@ -216,7 +210,8 @@ void fsbml_sweep_level(fsbml_fit_t *fits, size_t n) FSBML_NOEXCEPT;
 /** Whether two fits of a rail agree about 64 KiB within a quarter. */
 bool fsbml_fit_is_like(const fsbml_fit_t *fit, const fsbml_fit_t *other) FSBML_NOEXCEPT;
 
-/** Whether a rail is as a fit says, by the latency (fsbml_fit_answers) and the stream there of a sweep. */
+/** Whether a rail is as a fit says, by PRTT(1,0,s) and the stream there of a sweep: the first to a third less
+ * or a half more and 20 us, as latencies differ from job to job on one machine, G to 15 %. */
 bool fsbml_sweep_confirms(const fsbml_sweep_t *seen, const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /* --------------------------------------------------------- rails together */

@@ -36,7 +36,9 @@ namespace
 constexpr double kAsOverhead = 2.5; // gap of small messages against o_s: so much of it is the processors'
 constexpr double kFrame = 1500.0;   // a small message takes no longer than a whole frame, ...
 constexpr double kSmallNs = 20e3;   // ... and what the processor has to do
-constexpr double kConfirms = 0.15;  // of G
+constexpr double kConfirms = 0.15;  // of G, ...
+constexpr double kAnswers = 1.5;    // ... a factor of the latency, ...
+constexpr double kAnswersNs = 20e3; // ... and so much more: what it differs by from job to job
 constexpr double kAlike = 0.25;     // of the gap of a large message
 constexpr double kLarge = 65536.0;
 constexpr double kLevelG = 0.05;  // what a stream cannot tell apart, ...
@@ -238,7 +240,10 @@ bool fsbml_sweep_confirms(const fsbml_sweep_t *seen, const fsbml_fit_t *fit) noe
         return false;
     }
     const double known = fsbml::fit_alone(*fit).params.G_ns_per_byte;
-    return fsbml_fit_answers(fit, seen->bytes, seen->one_ns)
+    const double expected = fsbml_fit_prtt(fit, FSBML_PROBE_THERE, 1, 0, seen->bytes);
+    const double one = ns(seen->one_ns);
+    return expected > 0.0 && one >= expected / kAnswers - kAnswersNs
+           && one <= expected * kAnswers + kAnswersNs
            && std::fabs(seen->there.G_ns_per_byte - known) <= kConfirms * known;
 }
 

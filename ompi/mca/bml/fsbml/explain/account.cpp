@@ -23,10 +23,15 @@ constexpr std::uint64_t kInline = 256 + 14;
 
 } // namespace
 
+std::uint64_t class_limit(std::uint32_t c) noexcept
+{
+    return c + 1 < FSBML_CLASSES ? std::uint64_t{64} << (2 * c) : 0;
+}
+
 std::uint32_t class_of(std::uint64_t bytes) noexcept
 {
     std::uint32_t c = 0;
-    for (std::uint64_t limit = 64; c + 1 < FSBML_CLASSES && bytes > limit; limit *= 4) {
+    while (c + 1 < FSBML_CLASSES && bytes > class_limit(c)) {
         ++c;
     }
     return c;

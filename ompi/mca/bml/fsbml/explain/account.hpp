@@ -81,7 +81,9 @@ private:
     ByRail rail_[FSBML_MAX_RAILS] = {};
 };
 
+// Class of a size, and the size in bytes that a class goes up to, 0 for the last.
 std::uint32_t class_of(std::uint64_t bytes) noexcept;
+std::uint64_t class_limit(std::uint32_t c) noexcept;
 std::uint32_t ratio_bin(std::uint64_t observed_ns, std::uint64_t predicted_ns) noexcept;
 
 } // namespace fsbml

@@ -4,6 +4,8 @@
 
 #include "figures.hpp"
 
+#include "account.hpp"
+
 #include "../core/json.hpp"
 
 #include <algorithm>
@@ -156,7 +158,7 @@ std::string times_text(double ratio)
 
 std::string class_text(std::uint32_t c)
 {
-    const std::uint64_t limit = c + 1 < FSBML_CLASSES ? std::uint64_t{64} << (2 * c) : 0;
+    const std::uint64_t limit = class_limit(c);
     return 0 == limit ? "more" : size_text(static_cast<double>(limit));
 }
 

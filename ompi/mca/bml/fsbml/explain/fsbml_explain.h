@@ -101,10 +101,6 @@ typedef struct fsbml_summary_t {
     fsbml_summary_rank_t rank[FSBML_MOST_RANKS];
 } fsbml_summary_t;
 
-/** Class of a size; the size that a class goes up to in bytes, 0 for the last. */
-uint32_t fsbml_class_of(uint64_t bytes) FSBML_NOEXCEPT;
-uint64_t fsbml_class_limit(uint32_t c) FSBML_NOEXCEPT;
-
 /* ---------------------------------------------------- one process' account */
 
 typedef struct fsbml_account_t fsbml_account_t;

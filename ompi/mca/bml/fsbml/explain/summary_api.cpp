@@ -19,16 +19,6 @@ struct fsbml_account_t final {
 
 extern "C" {
 
-uint32_t fsbml_class_of(uint64_t bytes) noexcept
-{
-    return fsbml::class_of(bytes);
-}
-
-uint64_t fsbml_class_limit(uint32_t c) noexcept
-{
-    return c + 1 < FSBML_CLASSES ? std::uint64_t{64} << (2 * c) : 0;
-}
-
 fsbml_account_t *fsbml_account_create(size_t n_rails) noexcept
 {
     if (n_rails < 1 || n_rails > FSBML_MAX_RAILS) {
