@@ -108,9 +108,20 @@ TEST(Sweep, LevelsWhatItCannotTellApart)
     };
     fsbml_fit_t fits[4] = {
         fit_of(2000.0, 0.40, 0.41), fit_of(2300.0, 0.41, 0.41), fit_of(9000.0, 0.5, 0.4), {}};
+    fits[1].params.o_s_ns = 2200.0;
+    fits[1].params.o_r_ns = 1900.0;
+    fits[1].params.g_ns = 6600.0;
+    fits[2].params.g_ns = 9000.0;
     fsbml_sweep_level(fits, 4);
-    EXPECT_DOUBLE_EQ(2150.0, fits[0].params.L_ns);
-    EXPECT_DOUBLE_EQ(2150.0, fits[1].params.L_ns);
+    for (const std::size_t i : {0U, 1U}) {
+        EXPECT_DOUBLE_EQ(2150.0, fits[i].params.L_ns);
+        EXPECT_DOUBLE_EQ(2100.0, fits[i].params.o_s_ns);
+        EXPECT_DOUBLE_EQ(1950.0, fits[i].params.o_r_ns);
+        EXPECT_DOUBLE_EQ(6300.0, fits[i].params.g_ns);
+        EXPECT_DOUBLE_EQ(2100.0, fits[i].back.o_s_ns);
+        EXPECT_DOUBLE_EQ(6300.0, fits[i].back.g_ns);
+    }
+    EXPECT_DOUBLE_EQ(9000.0, fits[2].params.g_ns);
     EXPECT_DOUBLE_EQ(0.405, fits[0].params.G_ns_per_byte);
     EXPECT_DOUBLE_EQ(0.405, fits[1].back.G_ns_per_byte); // as there
     EXPECT_DOUBLE_EQ(9000.0, fits[2].params.L_ns);

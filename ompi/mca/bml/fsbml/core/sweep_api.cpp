@@ -12,8 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
 #include <vector>
 
 struct fsbml_streaming_t final {
@@ -55,30 +53,21 @@ bool level(double one, double two, double share, double least) noexcept
     return std::fabs(one - two) <= std::max(share * std::max(one, two), least);
 }
 
-// Gives the members of those fits that are `alike` the first one their mean.
-void level_members(fsbml_fit_t *fits, std::size_t n, const std::vector<double fsbml_loggp_t::*> &members,
-                   const std::function<bool(const fsbml_fit_t &, const fsbml_fit_t &)> &alike)
+// Gives the members of those fits that are `alike` the first one their mean; then those of the others.
+template <class Alike>
+void level_members(std::vector<fsbml_fit_t *> fits, const std::vector<double fsbml_loggp_t::*> &members,
+                   Alike alike)
 {
-    std::vector<bool> done(n, false);
-    for (std::size_t first = 0; first < n; ++first) {
-        std::vector<std::size_t> group;
-        for (std::size_t i = first; i < n; ++i) {
-            if (!done[i] && fits[first].valid && fits[i].valid && !done[first]
-                && alike(fits[first], fits[i])) {
-                group.push_back(i);
-            }
-        }
+    while (!fits.empty()) {
+        const auto end = std::stable_partition(
+            fits.begin() + 1, fits.end(), [&](const fsbml_fit_t *fit) { return alike(*fits.front(), *fit); });
         for (double fsbml_loggp_t::*m : members) {
-            const double sum =
-                std::accumulate(group.begin(), group.end(), 0.0,
-                                [&](double all, std::size_t i) { return all + fits[i].params.*m; });
-            for (const std::size_t i : group) {
-                fits[i].params.*m = sum / static_cast<double>(group.size());
-            }
+            double sum = 0.0;
+            std::for_each(fits.begin(), end, [&](const fsbml_fit_t *fit) { sum += fit->params.*m; });
+            const double mean = sum / static_cast<double>(end - fits.begin());
+            std::for_each(fits.begin(), end, [&](fsbml_fit_t *fit) { fit->params.*m = mean; });
         }
-        for (const std::size_t i : group) {
-            done[i] = true;
-        }
+        fits.erase(fits.begin(), end);
     }
 }
 
@@ -209,14 +198,20 @@ void fsbml_sweep_level(fsbml_fit_t *fits, size_t n) noexcept
 {
     using P = fsbml_loggp_t;
     (void) fsbml::guard([&] {
-        level_members(fits, n, {&P::L_ns, &P::o_s_ns, &P::o_r_ns},
+        std::vector<fsbml_fit_t *> valid;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (fits[i].valid) {
+                valid.push_back(&fits[i]);
+            }
+        }
+        level_members(valid, {&P::L_ns, &P::o_s_ns, &P::o_r_ns},
                       [](const fsbml_fit_t &a, const fsbml_fit_t &b) {
                           return level(way(a), way(b), kLevelWay, kLevelNs);
                       });
-        level_members(fits, n, {&P::g_ns}, [](const fsbml_fit_t &a, const fsbml_fit_t &b) {
+        level_members(valid, {&P::g_ns}, [](const fsbml_fit_t &a, const fsbml_fit_t &b) {
             return level(a.params.g_ns, b.params.g_ns, kLevelWay, kLevelNs);
         });
-        level_members(fits, n, {&P::G_ns_per_byte}, [](const fsbml_fit_t &a, const fsbml_fit_t &b) {
+        level_members(valid, {&P::G_ns_per_byte}, [](const fsbml_fit_t &a, const fsbml_fit_t &b) {
             return level(a.params.G_ns_per_byte, b.params.G_ns_per_byte, kLevelG, 0.0);
         });
         keep_back(fits, n);
