@@ -37,6 +37,16 @@ opal_proc_t *ompi_proc_for_name(const opal_process_name_t name)
                : NULL;
 }
 
+/* This process' number among those of its node. */
+static inline void set_local_rank(uint32_t rank)
+{
+#ifdef FSBML_OMPI_4
+    ompi_process_info.my_local_rank = rank;
+#else
+    opal_process_info.my_local_rank = (uint16_t) rank;
+#endif
+}
+
 /* The processes that Open MPI knows: the peers, if a test says so. */
 static size_t known_procs;
 

@@ -60,29 +60,34 @@ static void only_what_all_can(void)
     mca_bml_fsbml_params.rdma = FSBML_RDMA_AUTO;
 }
 
-/* Where a processor feeds one rail at a time, this process uses one, and puts over it, in one piece. */
+/* Where a processor feeds one rail at a time, this process uses one, the k-th process of the node the k-th,
+ * and puts over it, in one piece. */
 static void puts_rest_until_the_processor_is_the_limit(void)
 {
-    mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT, false);
-    mca_bml_base_btl_t *e = rdma_entry(ep);
-    const size_t largest = e->btl->btl_max_send_size, cut = e->btl->btl_rdma_pipeline_frag_size;
-    CHECK(e->btl_endpoint == expected_endpoint && e->btl_weight < 0.5f);
     fsbml_table_t *table = calloc(1, sizeof(*table));
-    table->n_rails = 2;
-    for (uint32_t i = 0; i < 2; ++i) {
-        memcpy(table->rail[i].key, mca_bml_fsbml.rail[i].key, sizeof(table->rail[i].key));
-        table->rail[i].fit.valid = table->rail[i].fit.in_turn = true;
-        table->rail[i].fit.params =
-            (fsbml_loggp_t){.L_ns = 2000, .o_s_ns = 3000, .o_r_ns = 900, .G_ns_per_byte = 0.2};
+    for (uint32_t rank = 0; rank < 3; ++rank) {
+        mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT, false);
+        mca_bml_base_btl_t *e = rdma_entry(ep);
+        const size_t largest = e->btl->btl_max_send_size, cut = e->btl->btl_rdma_pipeline_frag_size;
+        CHECK(e->btl_endpoint == expected_endpoint && e->btl_weight < 0.5f);
+        table->n_rails = 2;
+        for (uint32_t i = 0; i < 2; ++i) {
+            memcpy(table->rail[i].key, mca_bml_fsbml.rail[i].key, sizeof(table->rail[i].key));
+            table->rail[i].fit.valid = table->rail[i].fit.in_turn = true;
+            table->rail[i].fit.params =
+                (fsbml_loggp_t){.L_ns = 2000, .o_s_ns = 3000, .o_r_ns = 900, .G_ns_per_byte = 0.2};
+        }
+        known_procs = 1;
+        set_local_rank(rank);
+        fsbml_table_apply(table);
+        set_local_rank(0);
+        known_procs = 0;
+        CHECK(mca_bml_fsbml.rail[rank % 2].measured && !mca_bml_fsbml.rail[1 - rank % 2].measured);
+        CHECK(1.0f == e->btl_weight && 1 << 20 == ep->btl_send_limit);
+        CHECK(largest == e->btl->btl_max_send_size && cut == e->btl->btl_rdma_pipeline_frag_size);
+        down(2);
     }
-    known_procs = 1;
-    fsbml_table_apply(table);
-    known_procs = 0;
     free(table);
-    CHECK(1 == mca_bml_fsbml.rail[0].measured + mca_bml_fsbml.rail[1].measured);
-    CHECK(1.0f == e->btl_weight && 1 << 20 == ep->btl_send_limit);
-    CHECK(largest == e->btl->btl_max_send_size && cut == e->btl->btl_rdma_pipeline_frag_size);
-    down(2);
 }
 
 /* Cuts a transfer as ob1 does, and lets the rails take the pieces. */

@@ -43,6 +43,7 @@ fsbml_table_t table(double scale = 1.0)
         r.fit.params = loggp(20e3 * scale, 7980.5, 890.25, 7000.125 + i, 41.9 * scale + 375.6 * i, 87655.0);
         r.fit.residual = 0.0008;
         r.fit.probes = 47;
+        r.fit.in_turn = 1 == i;
     }
     return t;
 }
@@ -58,6 +59,7 @@ void expect_same(const fsbml_table_t &a, const fsbml_table_t &b)
         EXPECT_TRUE(x.valid && y.valid);
         EXPECT_EQ(x.probes, y.probes);
         EXPECT_EQ(x.tight, y.tight);
+        EXPECT_EQ(x.in_turn, y.in_turn);
         fsbml_fit_t p = x;
         fsbml_fit_t q = y;
         const std::vector<double *> first = numbers_of(p);
@@ -229,6 +231,8 @@ TEST(TableFile, SaysWhatIsWrong)
          "'back.g=-1' is not a parameter and its value"},
         {head + replaced(rail, "burst=0", "tight=2"), nullptr, -EBADMSG,
          "'tight=2' is not a parameter and its value"},
+        {head + replaced(rail, "burst=0", "in_turn=2"), nullptr, -EBADMSG,
+         "'in_turn=2' is not a parameter and its value"},
         {head + replaced(rail, "burst=0", "back=1"), nullptr, -EBADMSG, "there is no parameter 'back'"},
         {head + replaced(rail, "L=1", "L=-1"), nullptr, -EBADMSG, "'L=-1' is not a parameter and its value"},
         {head + replaced(rail, "L=1", "L=nan"), nullptr, -EBADMSG,

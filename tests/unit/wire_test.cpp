@@ -138,28 +138,28 @@ TEST(Wire, TableRoundTrip)
     }
 }
 
-// Every number of a fit, each another one, and both flags in all four ways.
+// Every number of a fit, each another one, and all flags in all ways.
 TEST(Wire, FitRoundTrip)
 {
     fsbml_table_t t = table_of(1);
     fsbml_fit_t fit = full_fit();
-    for (const bool valid : {false, true}) {
-        for (const bool tight : {false, true}) {
-            fit.valid = valid;
-            fit.tight = tight;
-            t.rail[0].fit = fit;
-            fsbml_table_t got{};
-            ASSERT_EQ(unpack(got, packed(t)), 0);
-            const std::vector<double *> sent = numbers_of(fit);
-            const std::vector<double *> come = numbers_of(got.rail[0].fit);
-            for (std::size_t i = 0; i < sent.size(); ++i) {
-                EXPECT_EQ(*come[i], *sent[i]) << "number " << i;
-                EXPECT_NE(*come[i], 0.0) << "number " << i;
-            }
-            EXPECT_EQ(got.rail[0].fit.valid, valid);
-            EXPECT_EQ(got.rail[0].fit.tight, tight);
-            EXPECT_EQ(got.rail[0].fit.probes, 123U);
+    for (unsigned flags = 0; flags < 8; ++flags) {
+        fit.valid = 0 != (flags & 1);
+        fit.tight = 0 != (flags & 2);
+        fit.in_turn = 0 != (flags & 4);
+        t.rail[0].fit = fit;
+        fsbml_table_t got{};
+        ASSERT_EQ(unpack(got, packed(t)), 0);
+        const std::vector<double *> sent = numbers_of(fit);
+        const std::vector<double *> come = numbers_of(got.rail[0].fit);
+        for (std::size_t i = 0; i < sent.size(); ++i) {
+            EXPECT_EQ(*come[i], *sent[i]) << "number " << i;
+            EXPECT_NE(*come[i], 0.0) << "number " << i;
         }
+        EXPECT_EQ(got.rail[0].fit.valid, fit.valid);
+        EXPECT_EQ(got.rail[0].fit.tight, fit.tight);
+        EXPECT_EQ(got.rail[0].fit.in_turn, fit.in_turn);
+        EXPECT_EQ(got.rail[0].fit.probes, 123U);
     }
 }
 
