@@ -88,6 +88,7 @@ void read_rail(const json &object, std::uint32_t index, Run &run)
     rail.fit.duplex = number(object.at("duplex"));
     rail.fit.together = number(object.at("together"));
     rail.fit.residual = number(object.at("residual"));
+    rail.fit.in_turn = object.at("in_turn").get<bool>();
     rail.fit.tight = object.at("tight").get<bool>();
     rail.fit.probes = object.at("probes").get<std::uint32_t>();
     const json &cost = object.at("cost");

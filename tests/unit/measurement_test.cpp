@@ -68,7 +68,7 @@ TEST(Report, HasAllOfATable)
     fit.high = {1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5, 11.5};
     fit.back.G_ns_per_byte = 40.25;
     fit.duplex = 1.25;
-    fit.tight = true;
+    fit.tight = fit.in_turn = true;
     const json r = c.parsed();
     EXPECT_EQ(r["schema"], "fsbml-measurement-1");
     EXPECT_EQ(r["openmpi"], "4.1.4");
@@ -91,6 +91,7 @@ TEST(Report, HasAllOfATable)
     EXPECT_EQ(rail["back"]["G_ns_per_byte"], 40.25);
     EXPECT_EQ(rail["duplex"], 1.25);
     EXPECT_EQ(rail["tight"], true);
+    EXPECT_EQ(rail["in_turn"], true);
     EXPECT_EQ(rail["residual"], 0.0125);
     EXPECT_EQ(rail["probes"], 101);
 }

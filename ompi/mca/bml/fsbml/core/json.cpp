@@ -136,7 +136,8 @@ void JsonWriter::rail(const fsbml_table_rail_t &rail)
     known("together", fit.together);
     out_ << ", ";
     number("residual", fit.residual);
-    out_ << ", \"tight\": " << (fit.tight ? "true" : "false") << ", \"probes\": " << fit.probes;
+    out_ << ", \"in_turn\": " << (fit.in_turn ? "true" : "false")
+         << ", \"tight\": " << (fit.tight ? "true" : "false") << ", \"probes\": " << fit.probes;
 }
 
 } // namespace fsbml
