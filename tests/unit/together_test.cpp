@@ -199,6 +199,16 @@ TEST(Together, OfWhatTheProcessorFeedsNoFasterEachProcessUsesOneOfTheBest)
     EXPECT_NE(std::string::npos, std::string(w.fit[2].reason).find("(the processor is busy with sending)"));
 }
 
+TEST(Together, TheBestIsComparedWhereverItStandsInTheTable)
+{
+    World w({500.0, 1900.0, 2000.0});
+    w.slower = [](std::uint32_t rails, std::size_t) { return 7U == rails ? 2.1 : 1.0; };
+    w.sending = 0.8;
+    w.play();
+    EXPECT_EQ(0b001U, w.left_out);
+    EXPECT_TRUE(w.fit[1].in_turn && w.fit[2].in_turn);
+}
+
 TEST(Together, BesideAFastRailThatTheProcessorFeedsASlowOneIsLeftOut)
 {
     World w({2000.0, 500.0});
