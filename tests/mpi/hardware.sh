@@ -66,6 +66,7 @@ for modules in 2 3; do
     over 4 collectives "modules=$modules" put_limits=65536,4096,1048576 latencies=5,200,50
     for case in order stress pt2pt requests; do over 2 "$case" "modules=$modules" refuse=5; done
     over 2 pt2pt "modules=$modules" descriptors=16
+    for descriptors in 2 8; do over 4 stress "modules=$modules" "descriptors=$descriptors"; done
 done
 for when in before within after; do dying "$when"; done
 harness_end

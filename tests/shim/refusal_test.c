@@ -207,6 +207,57 @@ static void what_has_no_descriptor_is_held(void)
     world_down(2);
 }
 
+/* Descriptors may be few: what is held leaves them to the question and its answer, and to what can go. */
+static void what_is_held_takes_no_descriptor(void)
+{
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 101, TAG));
+    CHECK(1 == fake[0].n_alloc - fake[0].n_free && 1 == fake[1].n_alloc - fake[1].n_free); /* questions */
+    all_answer(2);
+    CHECK(1 == complete_all(2) && 101 == done.bytes);
+    fake[0].refuses = fake[1].refuses = true;
+    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 102, TAG));
+    pass_time(1);
+    CHECK(fake[0].n_alloc == fake[0].n_free && fake[1].n_alloc == fake[1].n_free);
+    fake[0].refuses = fake[1].refuses = false;
+    pass_time(1);
+    CHECK(1 == fake[0].n_queue + fake[1].n_queue);
+    while (fake_complete(&fake[0], OPAL_SUCCESS) || fake_complete(&fake[1], OPAL_SUCCESS)) {
+    }
+    CHECK(2 == done.n && 102 == done.bytes);
+    world_down(2);
+}
+
+/* A descriptor that its sender keeps is given back when it is sent: nothing goes before it for want of one.
+ */
+static void what_has_a_descriptor_goes_first(void)
+{
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    mca_btl_base_descriptor_t *des = NULL;
+    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 101, TAG));
+    mca_bml_base_alloc(bml_btl, &des, MCA_BTL_NO_ORDER, 102, 0);
+    des->des_cbfunc = pml_completion;
+    CHECK(OMPI_SUCCESS == mca_bml_base_send(bml_btl, des, TAG));
+    fake[0].no_alloc = fake[1].no_alloc = true;
+    all_answer(2);
+    pass_time(1);
+    CHECK(1 == fake[0].n_sent + fake[1].n_sent && 102 == fake[0].bytes + fake[1].bytes);
+    CHECK(1 == complete_all(2));
+    mca_bml_base_free(bml_btl, des);
+    fake[0].no_alloc = fake[1].no_alloc = false;
+    pass_time(1);
+    CHECK(2 == fake[0].n_sent + fake[1].n_sent);
+    (void) fake_complete(&fake[0], OPAL_SUCCESS);
+    (void) fake_complete(&fake[1], OPAL_SUCCESS);
+    world_down(2);
+}
+
 /* A long message is not copied as a whole: some fragments are held, the others refused, until one goes. */
 static void few_fragments_are_held(void)
 {
@@ -425,6 +476,8 @@ int main(void)
         sendi_takes_the_next_rail,
         what_all_refuse_is_held,
         what_has_no_descriptor_is_held,
+        what_is_held_takes_no_descriptor,
+        what_has_a_descriptor_goes_first,
         few_fragments_are_held,
         sendi_that_all_refuse_gives_one_descriptor,
         held_messages_take_the_next_rail,

@@ -10,27 +10,6 @@
 
 OBJ_CLASS_INSTANCE(mca_bml_fsbml_held_t, opal_list_item_t, NULL, NULL);
 
-int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
-                   mca_btl_base_tag_t tag, bool bound)
-{
-    mca_bml_fsbml_held_t *held = OBJ_NEW(mca_bml_fsbml_held_t);
-    if (NULL == held) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    held->des = des;
-    held->rail = rail;
-    held->tag = tag;
-    held->bound = bound;
-    opal_mutex_lock(&ep->lock);
-    opal_list_append(&ep->held, &held->super);
-    atomic_fetch_add(&ep->n_held, 1);
-    opal_mutex_unlock(&ep->lock);
-    /* Sent from the progress function, or by the answer: the PML expects no completion before this call
-     * returns. */
-    fsbml_proof_watch(ep);
-    return OMPI_SUCCESS;
-}
-
 typedef struct own_des_t {
     mca_btl_base_descriptor_t super;
     mca_btl_base_segment_t segment;
@@ -78,16 +57,9 @@ int fsbml_held_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
     return btl->btl_free(btl, des);
 }
 
-mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *to)
+static void copy_message(mca_btl_base_descriptor_t *copy, const mca_btl_base_descriptor_t *des)
 {
-    mca_btl_base_module_t *btl = to->super.btl;
-    size_t bytes = fsbml_des_bytes(des), at = 0;
-    mca_btl_base_descriptor_t *copy =
-        btl->btl_alloc(btl, to->super.btl_endpoint, MCA_BTL_NO_ORDER, bytes,
-                       (des->des_flags & ~FSBML_DES_MASK) | fsbml_des_tag(to->module));
-    if (NULL == copy) {
-        return NULL;
-    }
+    size_t at = 0;
     for (size_t i = 0; i < des->des_segment_count; ++i) {
         memcpy((char *) copy->des_segments[0].seg_addr.pval + at, des->des_segments[i].seg_addr.pval,
                des->des_segments[i].seg_len);
@@ -96,8 +68,60 @@ mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des,
     copy->des_cbfunc = des->des_cbfunc;
     copy->des_cbdata = des->des_cbdata;
     copy->des_context = des->des_context;
-    fsbml_hooks_bind(copy, to);
+}
+
+mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des, mca_bml_fsbml_path_t *to)
+{
+    mca_btl_base_module_t *btl = to->super.btl;
+    mca_btl_base_descriptor_t *copy =
+        btl->btl_alloc(btl, to->super.btl_endpoint, MCA_BTL_NO_ORDER, fsbml_des_bytes(des),
+                       (des->des_flags & ~FSBML_DES_MASK) | fsbml_des_tag(to->module));
+    if (NULL != copy) {
+        copy_message(copy, des);
+        fsbml_hooks_bind(copy, to);
+    }
     return copy;
+}
+
+/* What is held takes no BTL's descriptor: where there are few, all of them would wait here for an answer, and
+ * the question would have none. NULL: no memory, or its maker means to keep it. */
+static mca_btl_base_descriptor_t *own_copy(const mca_btl_base_descriptor_t *des)
+{
+    mca_btl_base_descriptor_t *own = fsbml_held_make(fsbml_des_bytes(des), des->des_flags, false);
+    if (NULL != own) {
+        copy_message(own, des);
+    }
+    return own;
+}
+
+int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
+                   mca_btl_base_tag_t tag, bool bound)
+{
+    mca_bml_fsbml_held_t *held = OBJ_NEW(mca_bml_fsbml_held_t);
+    if (NULL == held) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    mca_btl_base_descriptor_t *own = fsbml_des_is_own(des) ? des : own_copy(des);
+    if (NULL != own && own != des) {
+        mca_btl_base_module_t *btl = fsbml_path(ep, rail)->super.btl;
+        (void) btl->btl_free(btl, des);
+    }
+    held->des = NULL != own ? own : des;
+    held->rail = rail;
+    held->tag = tag;
+    held->bound = bound;
+    opal_mutex_lock(&ep->lock);
+    if (NULL != own) {
+        opal_list_append(&ep->held, &held->super);
+    } else { /* it needs no descriptor, and gives one back: those behind it may wait for that */
+        opal_list_prepend(&ep->held, &held->super);
+    }
+    atomic_fetch_add(&ep->n_held, 1);
+    opal_mutex_unlock(&ep->lock);
+    /* Sent from the progress function, or by the answer: the PML expects no completion before this call
+     * returns. */
+    fsbml_proof_watch(ep);
+    return OMPI_SUCCESS;
 }
 
 static void fail(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held)
@@ -128,24 +152,40 @@ static bool stays_with_its_sender(const mca_bml_fsbml_held_t *held)
     return fsbml_onesided_is_tag(held->tag) && 0 == (held->des->des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP);
 }
 
-/* Gives a held message to another rail. */
-static bool move(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, mca_bml_fsbml_path_t *to)
+/* What a rail is given of a held message that is not its BTL's, NULL: it has no descriptor. */
+static mca_btl_base_descriptor_t *copy_for(const mca_bml_fsbml_held_t *held, mca_bml_fsbml_path_t *to)
 {
-    mca_btl_base_module_t *old = fsbml_path(ep, held->rail)->super.btl;
     mca_btl_base_descriptor_t *copy = fsbml_held_copy(held->des, to);
-    if (NULL == copy) {
-        return false;
-    }
-    if (stays_with_its_sender(held)) {
+    if (NULL != copy && stays_with_its_sender(held)) {
         copy->des_flags |= MCA_BTL_DES_FLAGS_BTL_OWNERSHIP;
         copy->des_cbfunc = stand_in_done;
         copy->des_cbdata = held->des;
-    } else {
-        (void) fsbml_held_free(old, held->des);
     }
-    held->des = copy;
-    held->rail = to->rail;
-    return true;
+    return copy;
+}
+
+/* True: sent. */
+static bool try_rail(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, uint32_t rail, bool is_its_own)
+{
+    mca_bml_fsbml_path_t *path = fsbml_path(ep, rail);
+    mca_btl_base_module_t *btl = path->super.btl, *old = fsbml_path(ep, held->rail)->super.btl;
+    mca_btl_base_descriptor_t *des = is_its_own ? held->des : copy_for(held, path);
+    if (NULL == des) {
+        return false;
+    }
+    const bool stays = is_its_own || stays_with_its_sender(held);
+    const uint32_t flags = des->des_flags;
+    /* The PML was told that the completion will come: it must, also where the BTL could do without. */
+    des->des_flags |= MCA_BTL_DES_SEND_ALWAYS_CALLBACK;
+    const bool sent = fsbml_btl_send_on(ep, path, des, held->tag) >= 0;
+    if (sent && !stays) {
+        (void) fsbml_held_free(old, held->des);
+    } else if (!sent && is_its_own) {
+        des->des_flags = flags;
+    } else if (!sent) {
+        (void) btl->btl_free(btl, des);
+    }
+    return sent;
 }
 
 /* Returns false if it must be tried again later: no rail takes it now. */
@@ -153,22 +193,13 @@ static bool send_held(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_held_t *held, 
 {
     live &= held->bound ? fsbml_bit(held->rail) : UINT32_MAX;
     while (0 != live) {
-        if (0 == (live & fsbml_bit(held->rail)) || fsbml_des_is_own(held->des)) {
-            const uint32_t rail = fsbml_choose(ep, fsbml_now_ns(), fsbml_des_bytes(held->des), live);
-            if (!move(ep, held, fsbml_path(ep, rail))) {
-                live &= ~fsbml_bit(rail);
-                continue;
-            }
-        }
-        mca_btl_base_descriptor_t *des = held->des;
-        uint32_t flags = des->des_flags;
-        /* The PML was told that the completion will come: it must, also where the BTL could do without. */
-        des->des_flags |= MCA_BTL_DES_SEND_ALWAYS_CALLBACK;
-        if (fsbml_btl_send_on(ep, fsbml_path(ep, held->rail), des, held->tag) >= 0) {
+        const bool is_its_own = 0 != (live & fsbml_bit(held->rail)) && !fsbml_des_is_own(held->des);
+        const uint32_t rail =
+            is_its_own ? held->rail : fsbml_choose(ep, fsbml_now_ns(), fsbml_des_bytes(held->des), live);
+        if (try_rail(ep, held, rail, is_its_own)) {
             return true;
         }
-        des->des_flags = flags;
-        live &= ~fsbml_bit(held->rail);
+        live &= ~fsbml_bit(rail);
     }
     return false;
 }

@@ -10,8 +10,8 @@
 #include "bml_fsbml.h"
 
 /* bml_fsbml_held.c: what is sent before a path is live */
-/** Keeps a descriptor until a path is live, and has room; `bound`: that rail, whose traffic it must follow.
- */
+/** Keeps a message until a path is live, and has room; `bound`: that rail, whose traffic it must follow. The
+ * descriptor, which `rail` made, goes back to its BTL: it may have few. */
 int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
                    mca_btl_base_tag_t tag, bool bound);
 /** A descriptor of no BTL, where none has one: it can only be held. So the PML is not refused: it would send
