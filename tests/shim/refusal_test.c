@@ -207,6 +207,21 @@ static void what_has_no_descriptor_is_held(void)
     world_down(2);
 }
 
+/* An eager message is longer than a fragment may be, and goes as a whole. */
+static void what_has_no_descriptor_is_held_whole(void)
+{
+    mca_bml_base_btl_t *bml_btl = up(2);
+    mca_btl_base_descriptor_t *des = NULL;
+    size_t size = 3000;
+    fake[0].no_alloc = fake[1].no_alloc = fake[0].no_prepare = fake[1].no_prepare = true;
+    mca_bml_fsbml.group[0]->pseudo.btl_max_send_size = 1000; /* the quantum */
+    mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 16, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP,
+                             &des);
+    CHECK(NULL != des && 3000 == size && 3016 == des->des_segments[0].seg_len);
+    mca_bml_base_free(bml_btl, des);
+    world_down(2);
+}
+
 /* Descriptors may be few: what is held leaves them to the question and its answer, and to what can go. */
 static void what_is_held_takes_no_descriptor(void)
 {
@@ -476,6 +491,7 @@ int main(void)
         sendi_takes_the_next_rail,
         what_all_refuse_is_held,
         what_has_no_descriptor_is_held,
+        what_has_no_descriptor_is_held_whole,
         what_is_held_takes_no_descriptor,
         what_has_a_descriptor_goes_first,
         few_fragments_are_held,

@@ -35,7 +35,7 @@ mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uin
 static mca_btl_base_descriptor_t *own_with(mca_bml_fsbml_endpoint_t *ep, struct opal_convertor_t *convertor,
                                            size_t packed, size_t reserve, size_t *size, uint32_t flags)
 {
-    const size_t most = ep->group->pseudo.btl_max_send_size;
+    const size_t most = ep->group->max_send_size;
     *size = reserve + *size > most ? most - reserve : *size;
     mca_btl_base_descriptor_t *des = fsbml_held_make(reserve + *size, flags, true);
     if (NULL != des && NULL != convertor) {
