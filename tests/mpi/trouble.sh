@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Nodes in trouble: a process that is paused while the rails are measured, too few file descriptors, and two interfaces in one
-# network. No hang, no wrong byte, and what is left out is said.
+# Nodes in trouble: a process that is paused while the rails are measured, too few descriptors, of files and of tcp, and two
+# interfaces in one network. No hang, no wrong byte, and what is left out is said.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 set -euo pipefail
@@ -70,6 +70,16 @@ few_descriptors() {
     harness_result "$name" "$reason"
 }
 
+# few_fragments N: tcp has N descriptors of each kind, for all peers.
+few_fragments() {
+    local name="no more than $1 descriptors of tcp"
+    harness_wanted "$name" || return 0
+    harness_program stress
+    harness_job "$LIMIT" 4 --mca bml fsbml --mca btl_tcp_free_list_num 2 --mca btl_tcp_free_list_inc 1 --mca btl_tcp_free_list_max "$1" \
+        --mca mpi_yield_when_idle 1 "${harness_command[@]}"
+    harness_result "$name" "$(harness_failure stress "$LIMIT")"
+}
+
 one_network() {
     local name="two interfaces in one network" reason node
     harness_wanted "$name" || return 0
@@ -90,6 +100,7 @@ if harness_in version; then
     paused 0
     paused 1
     for n in 32 26 24 23 22; do few_descriptors "$n"; done
+    for n in 4 16; do few_fragments "$n"; done
     one_network
 fi
 harness_end
