@@ -76,33 +76,59 @@ int fsbml_hello_publish(void)
     return rc;
 }
 
-int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello)
+/* Waits for what a peer publishes. What never comes takes the run-time 10 s or 20 s to find out: enough for
+ * one peer, not for a job of them. */
+static bool await(const ompi_process_name_t *peer, const char *key, void **record, size_t *len)
 {
-    /* A peer that has none is asked for twice in a row, and the wait is long: remember the last one. */
-    static _Thread_local ompi_process_name_t silent;
-    static _Thread_local uint32_t silent_in; /* life of MPI, 0: none was */
-    /* Each that has none takes the run-time 10 s or 20 s to find out: enough for one, not for a job of them.
-     */
     static _Atomic uint64_t in_vain_ns;
     static _Atomic uint32_t in_vain_in; /* life of MPI */
     static const uint64_t patience_ns = 5000000000u;
+    if (mca_bml_fsbml.epoch != in_vain_in) {
+        in_vain_in = mca_bml_fsbml.epoch;
+        in_vain_ns = 0;
+    }
+    if (in_vain_ns >= patience_ns && peer->jobid == OMPI_PROC_MY_NAME->jobid) {
+        return false;
+    }
+    const uint64_t start = fsbml_now_ns();
+    const bool found = OMPI_SUCCESS == fsbml_kvs_get(peer, key, FSBML_KVS_WAIT, record, len);
+    in_vain_ns += found ? 0 : fsbml_now_ns() - start;
+    return found;
+}
+
+/* Waits until a peer has published what it does when it starts, all of it at once: a BTL's address stands for
+ * it, which is there without FSBML, too. */
+static bool await_start(const ompi_process_name_t *peer)
+{
+    void *record = NULL;
+    size_t len = 0;
+    char *key = mca_base_component_to_string(&mca_bml_fsbml.rail[0].btl->btl_component->btl_version);
+    const bool found = NULL != key
+                       && (OMPI_SUCCESS == fsbml_kvs_get(peer, key, FSBML_KVS_HERE, &record, &len)
+                           || await(peer, key, &record, &len));
+    free(key);
+    free(record);
+    return found;
+}
+
+int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello)
+{
+    /* Who has none is asked for twice in a row, and the wait may be long: remember the last one. */
+    static _Thread_local ompi_process_name_t silent;
+    static _Thread_local uint32_t silent_in; /* life of MPI, 0: nobody was */
     char key[64];
     void *record = NULL;
     size_t len = 0;
     if (mca_bml_fsbml.epoch == silent_in && silent.jobid == peer->jobid && silent.vpid == peer->vpid) {
         return -ENOENT;
     }
-    if (mca_bml_fsbml.epoch != in_vain_in) {
-        in_vain_in = mca_bml_fsbml.epoch;
-        in_vain_ns = 0;
-    }
     make_key(key, sizeof(key));
     /* nearly always there since the modex; processes of other jobs must be asked for */
     bool found = OMPI_SUCCESS == fsbml_kvs_get(peer, key, FSBML_KVS_HERE, &record, &len);
-    if (!found && (in_vain_ns < patience_ns || peer->jobid != OMPI_PROC_MY_NAME->jobid)) {
-        const uint64_t start = fsbml_now_ns();
-        found = OMPI_SUCCESS == fsbml_kvs_get(peer, key, FSBML_KVS_WAIT, &record, &len);
-        in_vain_ns += found ? 0 : fsbml_now_ns() - start;
+    if (!found && (mca_bml_fsbml.epoch > 1 || 0 == mca_bml_fsbml.n_rails)) {
+        found = await(peer, key, &record, &len); /* in a later life an address may be of an earlier one */
+    } else if (!found && await_start(peer)) {
+        found = OMPI_SUCCESS == fsbml_kvs_get(peer, key, FSBML_KVS_HERE, &record, &len);
     }
     if (!found) {
         silent = *peer;
@@ -166,7 +192,7 @@ void fsbml_hello_refresh(const ompi_process_name_t *peer)
     size_t len = 0;
     make_key(key, sizeof(key));
     /* first wait until the peer has got to this life, then forget what it said in an earlier one */
-    if (OMPI_SUCCESS == fsbml_kvs_get(peer, key, FSBML_KVS_WAIT, &record, &len)) {
+    if (await(peer, key, &record, &len)) {
         free(record);
         record = NULL;
         (void) fsbml_kvs_get(peer, key, FSBML_KVS_REFRESH, &record, &len);
