@@ -324,6 +324,8 @@ const mca_bml_base_btl_t *fsbml_endpoint_entry(mca_bml_base_endpoint_t *ep, cons
 int fsbml_endpoint_add_path(mca_bml_fsbml_endpoint_t *ep, const mca_bml_base_btl_t *entry, uint32_t rail);
 /** Takes a path out of service for good. */
 void fsbml_endpoint_remove_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
+/** The same, unless no other path is live, also where threads take away different ones at the same time. */
+bool fsbml_endpoint_spare_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
 void fsbml_endpoint_release(mca_bml_base_endpoint_t *ep);
 /** How many peers a rail should lead to, and carries nothing to. */
 uint32_t fsbml_peers_without(uint32_t rail);

@@ -57,7 +57,10 @@ static void ask(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
     opal_mutex_lock(&ep->lock);
     if (is_full(rc)) {
         path->refused_ns = 0 != path->refused_ns ? path->refused_ns : now;
-        refuses = now - path->refused_ns > mca_bml_fsbml_params.probe_timeout_ns;
+        /* while no other path is live, it is all that there is */
+        const uint64_t since = path->refused_ns > ep->first_live_ns ? path->refused_ns : ep->first_live_ns;
+        refuses =
+            0 != atomic_load(&ep->live) && now > since && now - since > mca_bml_fsbml_params.probe_timeout_ns;
         path->to_ask = true;
     } else {
         path->refused_ns = 0;

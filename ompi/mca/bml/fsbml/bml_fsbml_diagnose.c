@@ -136,9 +136,8 @@ void fsbml_diagnose_packet(mca_btl_base_module_t *btl, const fsbml_packet_t *pac
     }
     /* The peer has measured on it, and got no answer: without a table that says so, this end would go on with
      * it. */
-    if (0 != (packet->flags & FSBML_PACKET_GIVEN_UP)
-        && 0 != (atomic_load(&ep->live) & ~fsbml_bit(path->rail))) {
-        fsbml_endpoint_remove_path(ep, path->rail);
+    if (0 != (packet->flags & FSBML_PACKET_GIVEN_UP)) {
+        (void) fsbml_endpoint_spare_path(ep, path->rail);
     }
 }
 

@@ -280,6 +280,18 @@ void fsbml_endpoint_remove_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail)
     atomic_fetch_and(&ep->possible, ~fsbml_bit(rail));
 }
 
+bool fsbml_endpoint_spare_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail)
+{
+    uint32_t live = atomic_load(&ep->live);
+    do {
+        if (0 == (live & ~fsbml_bit(rail))) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak(&ep->live, &live, live & ~fsbml_bit(rail)));
+    fsbml_endpoint_remove_path(ep, rail);
+    return true;
+}
+
 void fsbml_endpoint_release(mca_bml_base_endpoint_t *bml_ep)
 {
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
