@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Nodes in trouble: a process that is paused while the rails are measured, too few descriptors, of files and of tcp, and two
-# interfaces in one network. No hang, no wrong byte, and what is left out is said.
+# Nodes in trouble: a process that is paused while the rails are measured, too few descriptors, of files and of tcp, two
+# interfaces in one network, and 40 of them. No hang, no wrong byte, and what is left out is said.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 set -euo pipefail
@@ -94,6 +94,29 @@ one_network() {
     harness_result "$name" "$reason"
 }
 
+# many_interfaces N: N of them on each node, each in a network of its own. More than FSBML has numbers for: the rest is left out.
+many_interfaces() {
+    local name="$1 interfaces" reason node=() i
+    harness_wanted "$name" || return 0
+    rails_up --rail rate=200mbit --rail rate=200mbit
+    mapfile -t node < <("$FSBML_TOP/fsbml" cluster status --name "$harness_cluster" | awk '$1 ~ /^node[0-9]+$/ { print $2 }')
+    for ((i = 2; i < $1; i++)); do
+        ip -n "${node[0]}" link add "more$i" type veth peer name "more$i" netns "${node[1]}"
+        ip -n "${node[0]}" address add "10.80.$i.1/24" dev "more$i"
+        ip -n "${node[1]}" address add "10.80.$i.2/24" dev "more$i"
+        ip -n "${node[0]}" link set "more$i" up
+        ip -n "${node[1]}" link set "more$i" up
+    done
+    harness_program pt2pt
+    harness_job "$LIMIT" 4 --mca bml fsbml --mca btl_tcp_if_include 10.71.0.0/16,10.80.0.0/16 --mca mpi_yield_when_idle 1 \
+        "${harness_command[@]}"
+    reason=$(harness_failure pt2pt "$LIMIT")
+    if [ -z "$reason" ] && ! tr -s '[:space:]' ' ' <"$harness_stderr" | grep -q 'more rails than'; then
+        reason="nothing is said of what is left out"
+    fi
+    harness_result "$name" "$reason"
+}
+
 harness_begin "Runs jobs on nodes in trouble: paused, short of file descriptors, or with two interfaces in one network." "$@"
 if harness_in version; then
     rails_up --rail rate=200mbit --rail rate=100mbit
@@ -102,5 +125,6 @@ if harness_in version; then
     for n in 32 26 24 23 22; do few_descriptors "$n"; done
     for n in 4 16; do few_fragments "$n"; done
     one_network
+    many_interfaces 40
 fi
 harness_end

@@ -282,7 +282,12 @@ void fsbml_table_apply(const fsbml_table_t *table)
     char *local = fsbml_kvs_local_ranks();
     for (uint32_t i = 0; i < m->n_rails; ++i) {
         const fsbml_table_rail_t *r = fsbml_table_row(copy, i);
-        if (NULL == r) { /* nor was it left out */
+        if (NULL == r) {             /* nor was it left out */
+            if (copy->n_rails > 0) { /* such as one that only nodes beyond the first 256 have */
+                FSBML_VERBOSE(FSBML_V_RAILS,
+                              "%s (%s) was measured by no pair of nodes: what BTL and device say",
+                              m->rail[i].name, m->rail[i].key);
+            }
             m->rail[i].model = fsbml_prior(i);
             (void) fsbml_sched_set_model(m->sched, i, &m->rail[i].model);
         } else if (r->fit.valid && !is_another_process(copy, r)) {
