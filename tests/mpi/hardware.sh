@@ -6,23 +6,10 @@
 set -euo pipefail
 # shellcheck source=tests/mpi/harness.sh
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
-# shellcheck source=scripts/stock.sh
-. "$FSBML_TOP/scripts/stock.sh"
+# shellcheck source=tests/mpi/test_btl.sh
+. "$harness_sources/test_btl.sh"
 
 LIMIT=${FSBML_TEST_LIMIT:-60}
-
-# build_btl: makes the DSO, in a folder of its own, which jobs search as well. Open MPI's headers are found as by the component.
-build_btl() {
-    local prefix=${harness_which[1]:-} words=() folder=$harness_logs/btl
-    [ "${harness_which[0]}" = --openmpi ] || prefix=$(reference_prefix)
-    read -r -a words < <(sed -n 's/^FSBML_CPPFLAGS = //p' "$(stock_dir "$prefix")/build/Makefile")
-    # shellcheck disable=SC2016 # make's
-    words=("${words[@]/'$(top_srcdir)'/$FSBML_TOP}")
-    mkdir "$folder"
-    "$(openmpi_tool "$prefix" mpicc)" -std=gnu11 -Wall -Wextra -O2 -g -fPIC -shared -fvisibility=hidden "${words[@]}" \
-        -o "$folder/mca_btl_hw.so" "$FSBML_TOP"/tests/btl/btl_hw*.c || die "the test BTL does not compile."
-    export OMPI_MCA_mca_base_component_path=$folder:${OMPI_MCA_mca_base_component_path:-SYS_DEFAULT:USER_DEFAULT}
-}
 
 # over RANKS CASE OPTION...: one case of the programs over the BTL's modules; OPTIONs without "btl_hw_".
 over() {
@@ -54,7 +41,8 @@ dying() {
 }
 
 harness_begin "Runs MPI programs over a BTL with the semantics of hardware." "$@"
-build_btl
+test_btl_build
+export OMPI_MCA_mca_base_component_path=$test_btl:${OMPI_MCA_mca_base_component_path:-SYS_DEFAULT:USER_DEFAULT}
 harness_cluster_down
 harness_fsbml cluster up --name "$harness_cluster" --nodes 2 --rail rate=200mbit --rail rate=200mbit
 harness_shape=hardware

@@ -6,8 +6,8 @@
 set -euo pipefail
 # shellcheck source=tests/mpi/harness.sh
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
-# shellcheck source=scripts/stock.sh
-. "$FSBML_TOP/scripts/stock.sh"
+# shellcheck source=tests/mpi/test_btl.sh
+. "$harness_sources/test_btl.sh"
 
 LIMIT=${FSBML_TEST_LIMIT:-90}
 # A measurement that the processors' work disturbs does not hold, and then one rail carries all: under the tools, only slow
@@ -65,7 +65,7 @@ C
 
 # under_asan / under_valgrind PROGRAM ARGUMENTS...: a job of two ranks; what the tool says is in $report.
 under_asan() {
-    OMPI_MCA_mca_base_component_path=${dso%/*}:SYS_DEFAULT:USER_DEFAULT harness_job "$LIMIT" 2 --mca bml fsbml \
+    OMPI_MCA_mca_base_component_path=${dso%/*}:${test_btl:+$test_btl:}SYS_DEFAULT:USER_DEFAULT harness_job "$LIMIT" 2 --mca bml fsbml \
         --mca bml_fsbml_budget "$budget" --mca bml_fsbml_verbose 1 \
         -x "LD_PRELOAD=$(readlink -f -- "$("${CC:-cc}" -print-file-name=libasan.so)"):$harness_logs/keep.so" \
         -x ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0:malloc_context_size=16 -x UBSAN_OPTIONS=print_stacktrace=1 \
@@ -110,6 +110,19 @@ on_both_rails() {
     printf 'rails without figures: error: the processors were too busy\n' >"$report"
 }
 
+# over_hardware PROGRAM OPTION...: the same over modules of the test BTL; OPTIONs without "btl_hw_".
+over_hardware() {
+    local program=$1 option words=()
+    shift
+    local name="ASan and UBSan: $program over hw $*"
+    harness_wanted "$name" || return 0
+    for option in "$@"; do words+=(--mca "btl_hw_${option%%=*}" "${option#*=}"); done
+    # shellcheck disable=SC2086
+    harness_program $program
+    under_asan --mca btl self,hw --mca osc_rdma_btls hw --mca mpi_yield_when_idle 1 "${words[@]}" "${harness_command[@]}"
+    judged "$name" "$program"
+}
+
 # finds NAME COMMAND...: the tool under COMMAND reports what the program `loses` loses, and fails the job.
 finds() {
     local reason="" budget=10
@@ -131,6 +144,12 @@ sanitized() {
         harness_program $program
         under_asan "${harness_command[@]}"
         judged "ASan and UBSan: $program" "${program%% *}"
+    done
+    # shellcheck disable=SC2086
+    test_btl_build $FLAGS
+    for program in pt2pt "order 1" requests stress onesided onesided_passive; do
+        over_hardware "$program" modules=2
+        over_hardware "$program" modules=3 refuse=5 descriptors=16
     done
     harness_cluster_up 2 "${SLOW_RAILS[@]}"
     on_both_rails "ASan and UBSan: lifecycle busy, on both rails" under_asan "$harness_programs/lifecycle" busy
