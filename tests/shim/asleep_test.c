@@ -54,7 +54,7 @@ static void short_messages_wake_no_path_long_ones_do(void)
         pass_time(1);
         CHECK(0 == fake_answer(&fake[1], true));
         CHECK(0 <= pml_send(bml_btl, 4096, TAG));
-        CHECK(51u + i == fake[0].n_sent && 0 == fake[1].n_sent);
+        CHECK(51 + i == (int) fake[0].n_sent && 0 == fake[1].n_sent);
         CHECK(fake_complete(&fake[0], OPAL_SUCCESS));
     }
     pass_time(1);

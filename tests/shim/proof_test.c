@@ -370,52 +370,6 @@ static void a_btl_that_drops_flags_is_left_out(void)
     world_down(2);
 }
 
-/* A process that does not run FSBML is never probed and gets one rail. */
-static void a_peer_without_fsbml_gets_one_rail(void)
-{
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
-    peer_has_fsbml = false;
-    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
-    CHECK(0 == fake[0].n_queue + fake[1].n_queue);
-    for (int i = 0; i < 20; ++i) {
-        CHECK(0 <= pml_send(bml_btl, 4000, TAG));
-    }
-    CHECK(20 == fake[0].n_sent + fake[1].n_sent && (0 == fake[0].n_sent || 0 == fake[1].n_sent));
-    for (int i = 0; i < 20; ++i) {
-        fake_complete(fake[0].n_sent > 0 ? &fake[0] : &fake[1], OPAL_SUCCESS);
-    }
-    world_down(2);
-}
-
-static size_t address_of_a_btl(const ompi_process_name_t *from, const char *key, void **data)
-{
-    (void) from;
-    if (NULL == strstr(key, "btl")) {
-        return 0;
-    }
-    *data = calloc(1, 16);
-    return 16;
-}
-
-/* Nobody waits for its hello, which takes the run-time 10 s each: who has published a BTL's address has
- * published all. */
-static void a_hello_that_never_comes_is_not_waited_for(void)
-{
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
-    mca_bml_fsbml.epoch = 1;
-    peer_has_fsbml = false;
-    other_value = address_of_a_btl;
-    n_vain = 0;
-    (void) peer_up();
-    CHECK(0 == n_vain);
-    other_value = NULL;
-    world_down(2);
-}
-
 /* A question is answered on the rail that it came on; garbage is dropped. */
 static void questions_are_answered_on_their_rail(void)
 {
@@ -454,7 +408,6 @@ int main(void)
         a_probe_refused_at_once_is_freed_once,      a_peer_that_gets_through_revives_its_path,
         a_question_that_is_refused_is_asked_again,  an_answer_that_is_refused_is_given_later,
         held_messages_survive_a_busy_rail,          a_btl_that_drops_flags_is_left_out,
-        a_peer_without_fsbml_gets_one_rail,         a_hello_that_never_comes_is_not_waited_for,
         questions_are_answered_on_their_rail,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));

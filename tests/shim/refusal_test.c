@@ -3,70 +3,10 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* BTLs that refuse: the message goes to the next best rail, and what no rail takes is held until one does.
- * Each time all descriptors are accounted for (world_down), and only the rail that took a message is charged
- * for it. */
+/* BTLs that refuse: the message goes to the next best rail. Each time all descriptors are accounted for
+ * (world_down), and only the rail that took a message is charged for it. */
 
-#include "fake_pml.h"
-
-enum { TAG = MCA_BTL_TAG_PML + 1 };
-
-static char header[16] = "header", payload[100] = "payload";
-static opal_datatype_t type;
-static opal_convertor_t convertor;
-
-#ifndef FSBML_OMPI_4
-static void *copy_bytes(void *to, const void *from, size_t n, opal_convertor_t *unused)
-{
-    (void) unused;
-    return memcpy(to, from, n);
-}
-#endif
-
-/* n rails to one peer, all live; rail 0 is the best and stays so. */
-static mca_bml_base_btl_t *up(int n)
-{
-    for (int i = 0; i < n; ++i) {
-        fake_construct(&fake[i], 4096, 65536, 10);
-    }
-    world_up(n);
-    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
-    all_answer(n);
-    convertor = (opal_convertor_t){.flags = CONVERTOR_NO_OP | CONVERTOR_SEND | OPAL_DATATYPE_FLAG_NO_GAPS,
-                                   .local_size = sizeof(payload),
-                                   .pDesc = &type};
-    convertor.pBaseBuf = (unsigned char *) payload;
-#ifndef FSBML_OMPI_4
-    convertor.cbmemcpy = copy_bytes;
-#endif
-    return bml_btl;
-}
-
-static bool charged(uint32_t rail, uint64_t messages, uint64_t bytes)
-{
-    fsbml_rail_counters_t c;
-    fsbml_sched_counters(mca_bml_fsbml.sched, rail, &c);
-    return c.messages == messages && c.bytes == bytes;
-}
-
-/* Returns how many the rails had; each is the PML's to hear of once. */
-static int complete_all(int n)
-{
-    int completed = 0;
-    for (int i = 0; i < n; ++i) {
-        while (fake_complete(&fake[i], OPAL_SUCCESS)) {
-            ++completed;
-        }
-    }
-    CHECK(completed == done.n && OPAL_SUCCESS == done.status);
-    return completed;
-}
-
-static int sendi(mca_bml_base_btl_t *bml_btl, mca_btl_base_descriptor_t **des)
-{
-    return mca_bml_base_sendi(bml_btl, &convertor, header, sizeof(header), sizeof(payload), MCA_BTL_NO_ORDER,
-                              0, TAG, des);
-}
+#include "fake_refusal.h"
 
 static void alloc_takes_the_next_rail(void)
 {
@@ -145,164 +85,6 @@ static void send_takes_the_next_rail(void)
         CHECK(bml_btl->btl == done.btl && &done == done.data);
         world_down(3);
     }
-}
-
-/* It is held and sent as soon as a rail takes it: ob1 would send it again when something of its own
- * completes, and an immediate send completes without a word. */
-static void what_all_refuse_is_held(void)
-{
-    for (int round = 0; round < 2; ++round) {
-        mca_bml_base_btl_t *bml_btl = up(2);
-        memset(&done, 0, sizeof(done));
-        fake[0].refuses = fake[1].refuses = true;
-        fake[0].error = fake[1].error = OMPI_ERR_TEMP_OUT_OF_RESOURCE;
-        CHECK(OMPI_SUCCESS == pml_send(bml_btl, 101, TAG));
-        CHECK(OMPI_SUCCESS == pml_send(bml_btl, 102, TAG));
-        fake[1].no_alloc = true; /* no descriptor for the copy is a refusal, too */
-        CHECK(OMPI_SUCCESS == pml_send(bml_btl, 103, TAG));
-        pass_time(1);
-        CHECK(0 == done.n && 0 == fake[0].n_queue + fake[1].n_queue && charged(0, 0, 0) && charged(1, 0, 0));
-        fake[0].refuses = false;
-        pass_time(1);
-        CHECK(3 == fake[0].n_queue && charged(0, 3, 306) && 3 == complete_all(2) && 103 == done.bytes);
-        CHECK(bml_btl->btl == done.btl && &done == done.data);
-        fake[0].refuses = true;
-        CHECK(OMPI_SUCCESS == pml_send(bml_btl, 104, TAG)); /* it goes with its peer */
-        world_down(2);
-    }
-}
-
-/* The same where no rail has a descriptor: it is FSBML's own until a rail has. */
-static void what_has_no_descriptor_is_held(void)
-{
-    mca_bml_base_btl_t *bml_btl = up(2);
-    mca_btl_base_descriptor_t *des = NULL, *other = NULL;
-    const uint32_t flags = MCA_BTL_DES_FLAGS_PRIORITY | MCA_BTL_DES_FLAGS_BTL_OWNERSHIP;
-    size_t size = 100;
-    fake[0].no_alloc = fake[1].no_alloc = fake[0].no_prepare = fake[1].no_prepare = true;
-    mca_bml_base_alloc(bml_btl, &des, MCA_BTL_NO_ORDER, 100, 0);
-    CHECK(NULL == des); /* its sender keeps it */
-    mca_bml_base_alloc(bml_btl, &des, MCA_BTL_NO_ORDER, 100, flags);
-    CHECK(NULL != des && 100 == des->des_segments[0].seg_len);
-    CHECK(OMPI_SUCCESS
-          != mca_bml_base_sendi(bml_btl, &convertor, header, sizeof(header), sizeof(payload),
-                                MCA_BTL_NO_ORDER, flags, TAG, &other));
-    CHECK(NULL != other && 116 == other->des_segments[0].seg_len && 0 == convertor.bConverted);
-    mca_bml_base_free(bml_btl, des); /* not sent after all */
-    mca_bml_base_free(bml_btl, other);
-    mca_bml_base_prepare_src(bml_btl, &convertor, MCA_BTL_NO_ORDER, 16, &size, flags, &des);
-    CHECK(NULL != des && 100 == size && 116 == des->des_segments[0].seg_len);
-    memcpy(des->des_segments[0].seg_addr.pval, header, 16);
-    des->des_cbfunc = pml_completion;
-    des->des_cbdata = &done;
-    CHECK(OMPI_SUCCESS == mca_bml_base_send(bml_btl, des, TAG));
-    pass_time(1);
-    CHECK(0 == fake[0].n_alloc - fake[0].n_free && 0 == fake[1].n_queue);
-    fake[1].no_alloc = false;
-    pass_time(1);
-    CHECK(1 == fake[1].n_queue && charged(1, 1, 116));
-    const char *at = fake[1].queue[0].des->segment[0].seg_addr.pval;
-    CHECK(0 == memcmp(at, header, 16) && 0 == memcmp(at + 16, payload, 100));
-    CHECK(1 == complete_all(2) && &done == done.data && bml_btl->btl == done.btl);
-    world_down(2);
-}
-
-/* An eager message is longer than a fragment may be, and goes as a whole. */
-static void what_has_no_descriptor_is_held_whole(void)
-{
-    mca_bml_base_btl_t *bml_btl = up(2);
-    mca_btl_base_descriptor_t *des = NULL;
-    size_t size = 3000;
-    fake[0].no_alloc = fake[1].no_alloc = fake[0].no_prepare = fake[1].no_prepare = true;
-    mca_bml_fsbml.group[0]->pseudo.btl_max_send_size = 1000; /* the quantum */
-    mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 16, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP,
-                             &des);
-    CHECK(NULL != des && 3000 == size && 3016 == des->des_segments[0].seg_len);
-    mca_bml_base_free(bml_btl, des);
-    world_down(2);
-}
-
-/* Descriptors may be few: what is held leaves them to the question and its answer, and to what can go. */
-static void what_is_held_takes_no_descriptor(void)
-{
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
-    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
-    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 101, TAG));
-    CHECK(1 == fake[0].n_alloc - fake[0].n_free && 1 == fake[1].n_alloc - fake[1].n_free); /* questions */
-    all_answer(2);
-    CHECK(1 == complete_all(2) && 101 == done.bytes);
-    fake[0].refuses = fake[1].refuses = true;
-    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 102, TAG));
-    pass_time(1);
-    CHECK(fake[0].n_alloc == fake[0].n_free && fake[1].n_alloc == fake[1].n_free);
-    fake[0].refuses = fake[1].refuses = false;
-    pass_time(1);
-    CHECK(1 == fake[0].n_queue + fake[1].n_queue);
-    while (fake_complete(&fake[0], OPAL_SUCCESS) || fake_complete(&fake[1], OPAL_SUCCESS)) {
-    }
-    CHECK(2 == done.n && 102 == done.bytes);
-    world_down(2);
-}
-
-/* A descriptor that its sender keeps is given back when it is sent: nothing goes before it for want of one.
- */
-static void what_has_a_descriptor_goes_first(void)
-{
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
-    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
-    mca_btl_base_descriptor_t *des = NULL;
-    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 101, TAG));
-    mca_bml_base_alloc(bml_btl, &des, MCA_BTL_NO_ORDER, 102, 0);
-    des->des_cbfunc = pml_completion;
-    CHECK(OMPI_SUCCESS == mca_bml_base_send(bml_btl, des, TAG));
-    fake[0].no_alloc = fake[1].no_alloc = true;
-    all_answer(2);
-    pass_time(1);
-    CHECK(1 == fake[0].n_sent + fake[1].n_sent && 102 == fake[0].bytes + fake[1].bytes);
-    CHECK(1 == complete_all(2));
-    mca_bml_base_free(bml_btl, des);
-    fake[0].no_alloc = fake[1].no_alloc = false;
-    pass_time(1);
-    CHECK(2 == fake[0].n_sent + fake[1].n_sent);
-    (void) fake_complete(&fake[0], OPAL_SUCCESS);
-    (void) fake_complete(&fake[1], OPAL_SUCCESS);
-    world_down(2);
-}
-
-/* A long message is not copied as a whole: some fragments are held, the others refused, until one goes. */
-static void few_fragments_are_held(void)
-{
-    enum { MOST = 8 };
-    mca_bml_base_btl_t *bml_btl = up(2);
-    mca_btl_base_descriptor_t *des = NULL;
-    fake[0].no_alloc = fake[1].no_alloc = fake[0].no_prepare = fake[1].no_prepare = true;
-    for (int k = 0; k <= MOST; ++k) {
-        size_t size = 100;
-        size_t start = 0;
-        (void) opal_convertor_set_position(&convertor, &start);
-        mca_bml_base_prepare_src(bml_btl, &convertor, MCA_BTL_NO_ORDER, 16, &size,
-                                 MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, &des);
-        CHECK((k < MOST) == (NULL != des));
-        if (NULL != des) {
-            des->des_cbfunc = pml_completion;
-            des->des_cbdata = &done;
-            CHECK(OMPI_SUCCESS == mca_bml_base_send(bml_btl, des, TAG));
-        }
-    }
-    fake[1].no_alloc = false;
-    pass_time(1);
-    CHECK(MOST == fake[1].n_queue && MOST == complete_all(2));
-    fake[1].no_alloc = true;
-    size_t size = 100;
-    mca_bml_base_prepare_src(bml_btl, &convertor, MCA_BTL_NO_ORDER, 16, &size,
-                             MCA_BTL_DES_FLAGS_BTL_OWNERSHIP, &des);
-    CHECK(NULL != des);
-    mca_bml_base_free(bml_btl, des);
-    world_down(2);
 }
 
 static int n_errors;
@@ -460,22 +242,6 @@ static void sendi_that_all_refuse_gives_one_descriptor(void)
     }
 }
 
-/* What was held for a proof goes to the next rail as well. */
-static void held_messages_take_the_next_rail(void)
-{
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
-    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
-    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 111, TAG));
-    fake[0].refuses = true;
-    all_answer(2);
-    pass_time(1);
-    CHECK(1 == fake[1].n_sent && charged(1, 1, 111) && charged(0, 0, 0));
-    CHECK(1 == complete_all(2) && 111 == done.bytes);
-    world_down(2);
-}
-
 int main(void)
 {
     static void (*const test[])(void) = {
@@ -489,14 +255,7 @@ int main(void)
         the_pmls_own_descriptor_is_not_replaced,
         busy_is_taken,
         sendi_takes_the_next_rail,
-        what_all_refuse_is_held,
-        what_has_no_descriptor_is_held,
-        what_has_no_descriptor_is_held_whole,
-        what_is_held_takes_no_descriptor,
-        what_has_a_descriptor_goes_first,
-        few_fragments_are_held,
         sendi_that_all_refuse_gives_one_descriptor,
-        held_messages_take_the_next_rail,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -1,0 +1,65 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* Peers without FSBML, on fake BTLs: they have no hello. */
+
+#include "fake_pml.h"
+
+enum { TAG = MCA_BTL_TAG_PML + 1 };
+
+/* A process that does not run FSBML is never probed and gets one rail. */
+static void a_peer_without_fsbml_gets_one_rail(void)
+{
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    peer_has_fsbml = false;
+    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    CHECK(0 == fake[0].n_queue + fake[1].n_queue);
+    for (int i = 0; i < 20; ++i) {
+        CHECK(0 <= pml_send(bml_btl, 4000, TAG));
+    }
+    CHECK(20 == fake[0].n_sent + fake[1].n_sent && (0 == fake[0].n_sent || 0 == fake[1].n_sent));
+    for (int i = 0; i < 20; ++i) {
+        fake_complete(fake[0].n_sent > 0 ? &fake[0] : &fake[1], OPAL_SUCCESS);
+    }
+    world_down(2);
+}
+
+static size_t address_of_a_btl(const ompi_process_name_t *from, const char *key, void **data)
+{
+    (void) from;
+    if (NULL == strstr(key, "btl")) {
+        return 0;
+    }
+    *data = calloc(1, 16);
+    return 16;
+}
+
+/* Its hello is not waited for, which takes the run-time 10 s each: a process that has published a BTL's
+ * address has published all. */
+static void a_hello_that_never_comes_is_not_waited_for(void)
+{
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    mca_bml_fsbml.epoch = 1;
+    peer_has_fsbml = false;
+    other_value = address_of_a_btl;
+    n_vain = 0;
+    (void) peer_up();
+    CHECK(0 == n_vain);
+    other_value = NULL;
+    world_down(2);
+}
+
+int main(void)
+{
+    static void (*const test[])(void) = {
+        a_peer_without_fsbml_gets_one_rail,
+        a_hello_that_never_comes_is_not_waited_for,
+    };
+    return fake_main(test, sizeof(test) / sizeof(test[0]));
+}
