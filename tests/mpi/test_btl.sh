@@ -14,6 +14,7 @@ test_btl_build() {
     read -r -a words < <(sed -n 's/^FSBML_CPPFLAGS = //p' "$(stock_dir "$prefix")/build/Makefile")
     # shellcheck disable=SC2016 # make's
     words=("${words[@]/'$(top_srcdir)'/$FSBML_TOP}")
+    # shellcheck disable=SC2154 # harness.sh's
     test_btl=$harness_logs/btl
     mkdir "$test_btl"
     "$(openmpi_tool "$prefix" mpicc)" -std=gnu11 -Wall -Wextra -O2 -g -fPIC -shared -fvisibility=hidden "${words[@]}" "$@" \
