@@ -38,7 +38,7 @@ test_about() {
         mpi) echo "MPI programs on virtual clusters, stock component" ;;
         mpi-quick) echo "the basic MPI programs on one virtual cluster, stock component" ;;
         badinput) echo "bad parameters and broken rails, stock component" ;;
-        mpi-sanitizers) echo "MPI programs under ASan, UBSan, LeakSanitizer and memcheck, stock component for Open MPI 4.1" ;;
+        mpi-sanitizers) echo "MPI programs under ASan, UBSan, LeakSanitizer, TSan and memcheck, stock component for Open MPI 4.1" ;;
         debian12-check | debian13-check | sid-check) echo "system ${1%-check}: make check but for the core, with its compiler, for its Open MPI; the Debian package" ;;
         mpi-programs) echo "of the section mpi, the programs that verify every byte" ;;
         sid-mpi) echo "system sid: the programs that verify every byte, on virtual clusters" ;;

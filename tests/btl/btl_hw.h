@@ -112,7 +112,7 @@ struct module_t {
     unsigned outstanding, descriptors;
     uint64_t random;
     unsigned long sent;
-    bool dead, death_told;
+    atomic_bool dead, death_told;
     mca_btl_base_module_error_cb_fn_t error_cb;
     struct mca_btl_base_endpoint_t *to[RANKS];
 };

@@ -148,7 +148,9 @@ int hw_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint
     *e = (event_t){.kind = SEND, .done_ns = occupy(m, bytes), .des = des, .endpoint = endpoint};
     e->status = NULL != dies ? OPAL_ERR_UNREACH : OPAL_SUCCESS;
     e->lands_ns = e->done_ns;
-    m->dead = NULL != dies;
+    if (NULL != dies) {
+        m->dead = true;
+    }
     m->sent++;
     if (NULL != f) {
         land_before(m, endpoint);

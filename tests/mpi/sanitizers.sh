@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# MPI jobs with the whole component, core and shim, under ASan, UBSan and LeakSanitizer, and under valgrind's memcheck: any
-# report fails.
+# MPI jobs with the whole component, core and shim, under ASan, UBSan and LeakSanitizer, under TSan, and under valgrind's memcheck:
+# any report fails.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 set -euo pipefail
@@ -15,21 +15,22 @@ LIMIT=${FSBML_TEST_LIMIT:-90}
 RAILS=(60mbit 30mbit)
 SLOW_RAILS=(20mbit 10mbit)
 budget=2000 # milliseconds for the measurement
-FLAGS="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+FLAGS="-g -O1 -fno-omit-frame-pointer"
+ASAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" TSAN="-fsanitize=thread"
 
-# component: builds it with the sanitizers, unless that is done; sets `dso`.
+# component NAME FLAGS SANITIZER: builds it with that, unless it is done; sets `dso`.
 component() {
-    local dir=$FSBML_BUILD/sanitized-mpi-$version key log=$FSBML_BUILD/log/sanitized-mpi options
+    local dir=$FSBML_BUILD/$1-mpi-$version flags="$2 $3" sanitizer=$3 key log=$FSBML_BUILD/log/$1-mpi options
     need_build_tools
     prepare_build
-    key=$(configure_key "$prefix" "$FLAGS")
+    key=$(configure_key "$prefix" "$flags")
     if [ "$(cat "$dir/.configured" 2>/dev/null)" != "$key" ]; then
         rm -rf "$dir"
         mkdir -p "$dir/build"
         mapfile -t options < <(configure_options "$prefix")
         (cd "$dir/build" && logged "$log-configure.log" "configuring the component with sanitizers" \
-            "$FSBML_BUILD/src/configure" --quiet "${options[@]}" CFLAGS="$FLAGS" CXXFLAGS="$FLAGS" \
-            LDFLAGS="-fsanitize=address,undefined") || die "$(configure_error "$log-configure.log") (log: $log-configure.log)"
+            "$FSBML_BUILD/src/configure" --quiet "${options[@]}" CFLAGS="$flags" CXXFLAGS="$flags" \
+            LDFLAGS="$sanitizer") || die "$(configure_error "$log-configure.log") (log: $log-configure.log)"
         printf '%s\n' "$key" >"$dir/.configured"
     fi
     logged "$log-make.log" "compiling the component with sanitizers" \
@@ -134,6 +135,7 @@ finds() {
 
 sanitized() {
     local symbols reason="" program
+    component sanitized "$FLAGS" "$ASAN"
     symbols=$(nm -D "$dso")
     [[ $symbols == *__asan_report_* && $symbols == *__ubsan_handle_* ]] || reason="the component is not instrumented"
     harness_result "ASan and UBSan: the component is instrumented" "$reason"
@@ -146,7 +148,7 @@ sanitized() {
         judged "ASan and UBSan: $program" "${program%% *}"
     done
     # shellcheck disable=SC2086
-    test_btl_build $FLAGS
+    test_btl_build $ASAN
     for program in pt2pt "order 1" requests stress onesided onesided_passive; do
         over_hardware "$program" modules=2
         over_hardware "$program" modules=3 refuse=5 descriptors=16
@@ -154,6 +156,29 @@ sanitized() {
     harness_cluster_up 2 "${SLOW_RAILS[@]}"
     on_both_rails "ASan and UBSan: lifecycle busy, on both rails" under_asan "$harness_programs/lifecycle" busy
     judged "ASan and UBSan: lifecycle busy, on both rails" lifecycle
+}
+
+# raced: eight threads a rank over the test BTL under TSan. Open MPI itself is not compiled with it: what its own threads do between
+# its own functions does not count.
+raced() {
+    local symbols options reason=""
+    component raced "$FLAGS" "$TSAN"
+    # shellcheck disable=SC2086
+    test_btl_build $TSAN
+    symbols=$(nm -D "$dso")
+    [[ $symbols == *__tsan_write* ]] || reason="the component is not instrumented"
+    harness_result "TSan: the component is instrumented" "$reason"
+    harness_cluster_up 2 "${RAILS[@]}"
+    harness_program stress
+    for options in "--mca btl_hw_modules 2" "--mca btl_hw_modules 3 --mca btl_hw_refuse 5" "--mca btl_hw_descriptors 8"; do
+        # shellcheck disable=SC2086
+        OMPI_MCA_mca_base_component_path=${dso%/*}:$test_btl:SYS_DEFAULT:USER_DEFAULT harness_job "$LIMIT" 2 --mca bml fsbml \
+            --mca btl self,hw --mca mpi_yield_when_idle 1 $options \
+            -x "LD_PRELOAD=$(readlink -f -- "$("${CC:-cc}" -print-file-name=libtsan.so)"):$harness_logs/keep.so" \
+            -x TSAN_OPTIONS=ignore_noninstrumented_modules=1:history_size=4:exitcode=0 "${harness_command[@]}"
+        grep -A 40 'WARNING: ThreadSanitizer' "$harness_stderr" >"$report" || :
+        judged "TSan: stress, $options" stress
+    done
 }
 
 memchecked() {
@@ -170,10 +195,10 @@ prefix=${harness_which[1]}
 version=$(openmpi_version "$prefix")
 report=$harness_logs/report
 [ "$harness_major" -eq 4 ] || die "the known leaks are those of Open MPI 4.1; the one in $prefix is $version."
-component
 helpers || die "the helpers do not compile."
 if harness_in once; then
     ! harness_wanted "ASan and UBSan" || sanitized
+    ! harness_wanted TSan || raced
     ! harness_wanted memcheck || memchecked
 fi
 harness_end

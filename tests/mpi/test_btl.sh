@@ -15,8 +15,7 @@ test_btl_build() {
     # shellcheck disable=SC2016 # make's
     words=("${words[@]/'$(top_srcdir)'/$FSBML_TOP}")
     # shellcheck disable=SC2154 # harness.sh's
-    test_btl=$harness_logs/btl
-    mkdir "$test_btl"
+    test_btl=$(mktemp -d "$harness_logs/btl.XXXXXX")
     "$(openmpi_tool "$prefix" mpicc)" -std=gnu11 -Wall -Wextra -O2 -g -fPIC -shared -fvisibility=hidden "${words[@]}" "$@" \
         -o "$test_btl/mca_btl_hw.so" "$FSBML_TOP"/tests/btl/btl_hw*.c || die "the test BTL does not compile."
 }
