@@ -31,6 +31,8 @@ static void send_record(void)
 
 static const double MARK = 123.4375; /* a G that is found again in the record */
 
+static bool answers_differ; /* what the mirror sends is 64 times as fast */
+
 static void make_record(void)
 {
     fsbml_table_t table = {.n_rails = 2, .pair = {1, 2}};
@@ -38,9 +40,13 @@ static void make_record(void)
         fsbml_table_rail_t *r = &table.rail[i];
         memcpy(r->key, mca_bml_fsbml.rail[i].key, sizeof(r->key));
         memcpy(r->name, mca_bml_fsbml.rail[i].name, sizeof(r->name));
+        memcpy(r->pair, table.pair, sizeof(r->pair));
         r->fit =
             (fsbml_fit_t){.valid = true, .params = {.L_ns = 1e4, .o_s_ns = 1e3, .o_r_ns = 1e3, .g_ns = 2e3}};
         r->fit.params.G_ns_per_byte = MARK;
+        if (answers_differ) {
+            r->fit.back = (fsbml_loggp_t){.o_s_ns = 1e3, .g_ns = 2e3, .G_ns_per_byte = MARK / 64};
+        }
     }
     const long len = fsbml_table_pack(&table, record, sizeof(record));
     CHECK(len > 0);
@@ -164,6 +170,29 @@ static void a_mirror_does_not_wait_for_ever(void)
     job_down();
 }
 
+/* The mirror's messages go the other way: by those parameters it chooses, cuts, and answers tools. */
+static void the_mirror_uses_the_other_direction(void)
+{
+    size_t quantum[2];
+    for (int back = 0; back < 2; ++back) {
+        (void) job_up(2, 40, 400);
+        answers_differ = 0 != back;
+        make_record();
+        answers_differ = false;
+        send_at_ns = virtual_ns + 1000000;
+        net_also = send_record;
+        fsbml_calibrate();
+        const fsbml_table_t *table = mca_bml_fsbml.table;
+        for (uint32_t i = 0; i < 2 && NULL != table; ++i) {
+            const double G = fsbml_table_params(&table->rail[i], i).G_ns_per_byte;
+            CHECK((back ? MARK / 64 : MARK) == G && G == mca_bml_fsbml.rail[i].model.G_ns_per_byte);
+        }
+        quantum[back] = mca_bml_fsbml.group[0]->pseudo.btl_max_send_size;
+        job_down();
+    }
+    CHECK(quantum[1] > quantum[0]); /* faster bytes, and as long a gap */
+}
+
 static int requests;
 
 static void ask_for_much(void)
@@ -229,9 +258,8 @@ static void a_mirror_streams_when_it_is_asked(void)
 int main(void)
 {
     static void (*const test[])(void) = {
-        only_whole_tables_are_used,
-        a_mirror_does_not_wait_for_ever,
-        a_mirror_serves_its_leader_until_the_table,
+        only_whole_tables_are_used,        the_mirror_uses_the_other_direction,
+        a_mirror_does_not_wait_for_ever,   a_mirror_serves_its_leader_until_the_table,
         a_mirror_streams_when_it_is_asked,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));
