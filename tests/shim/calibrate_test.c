@@ -22,6 +22,21 @@ static void rails_are_measured(void)
     job_down();
 }
 
+/* A stream lasts for twelve round trips, but not for twelve turns of a busy processor. */
+static void streams_last_for_a_long_way_only(void)
+{
+    for (int busy = 0; busy < 2; ++busy) {
+        (void) job_up(0, 40, 40);
+        net[0].L_ns = net[1].L_ns = busy ? 2000 : 2000000;
+        net_turn_ns = busy ? 4000000 : 0;
+        ready();
+        fsbml_calibrate();
+        CHECK(has_gap(0, 40) && has_gap(1, 40));
+        CHECK(busy ? net_wanted_ns <= 12000000 : net_wanted_ns >= 48000000);
+        job_down();
+    }
+}
+
 static void rails_need_not_be_measured_together(void)
 {
     (void) job_up(0, 40, 400);
@@ -162,6 +177,7 @@ int main(void)
 {
     static void (*const test[])(void) = {
         rails_are_measured,
+        streams_last_for_a_long_way_only,
         rails_need_not_be_measured_together,
         a_shared_link_is_seen,
         a_rail_that_harms_is_left_out,

@@ -46,7 +46,10 @@ static int net_rates;        /* that the peer was told */
 static bool net_table;       /* the peer has got one */
 static bool net_is_old;      /* the peer knows no timed questions */
 static uint32_t net_busy_ns; /* how long its rails are, as it says in answers to those */
-static int net_timed;        /* timed questions that it got */
+static uint64_t net_turn_ns; /* the peer waits for its turns: so long, four times, seven times as long ... */
+static unsigned net_turns;
+static uint64_t net_wanted_ns; /* how long the last stream was to take that it was asked for */
+static int net_timed;          /* timed questions that it got */
 static int net_timed_on[N_FAKES];
 
 static void net_reset(void)
@@ -61,6 +64,8 @@ static void net_reset(void)
     net_table = false;
     net_is_old = false;
     net_busy_ns = 0;
+    net_turn_ns = net_wanted_ns = 0;
+    net_turns = 0;
     net_timed = 0;
     memset(net_timed_on, 0, sizeof(net_timed_on));
     for (int i = 0; i < N_FAKES; ++i) {
@@ -134,7 +139,8 @@ static void net_peer(int rail, const uint32_t *word, uint64_t now)
         net[rail].seq = word[W_SEQ];
         if (net[rail].counted == word[W_COUNT]) {
             const bool brief = 0 != (word[W_TYPE] >> 8 & FSBML_PACKET_BRIEF);
-            net_back(rail, FSBML_PACKET_PRTT_BACK, word, brief ? 0 : word[W_BYTES], now);
+            const uint64_t late_ns = net_turn_ns * (1 + 3 * net_turns++ % 7);
+            net_back(rail, FSBML_PACKET_PRTT_BACK, word, brief ? 0 : word[W_BYTES], now + late_ns);
         }
         break;
     case FSBML_PACKET_STREAM:
@@ -154,6 +160,7 @@ static void net_peer(int rail, const uint32_t *word, uint64_t now)
         if (0 != (word[W_TYPE] >> 8 & FSBML_PACKET_STREAMED)) {
             const fsbml_streaming_limits_t limits = {32, 65536, word[W_DELAY],
                                                      UINT64_C(1000) * word[W_COUNT]};
+            net_wanted_ns = limits.wanted_ns;
             fsbml_streaming_destroy(net[rail].stream);
             net[rail].stream = fsbml_streaming_create(&limits);
             net[rail].stream_seq = word[W_SEQ];

@@ -54,6 +54,9 @@ static bool least(const mca_bml_fsbml_path_t *path, fsbml_probe_t probe, int tim
     FSBML_VERBOSE(FSBML_V_PROBE, "PRTT(%u,%.1f us,%u B)%s on %s: at least %.1f us", probe.packets,
                   (double) probe.delay_ns / 1e3, probe.bytes, FSBML_PROBE_TAKE == probe.kind ? " taken" : "",
                   mca_bml_fsbml.rail[path->rail].name, (double) *ns / 1e3);
+    if (NULL != sure) {
+        *sure = alike;
+    }
     return true;
 }
 
