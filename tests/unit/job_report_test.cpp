@@ -364,7 +364,7 @@ TEST(JobReport, IsWholeWithAllThatThereCanBe)
     std::memset(&j.s(), 0xff, sizeof j.s());
     std::memset(j.table.get(), 0x7f, sizeof *j.table);
     for (auto &rail : j.table->rail) {
-        rail.fit.valid = rail.fit.tight = false;
+        rail.fit.valid = rail.fit.tight = rail.fit.in_turn = false;
     }
     expect_whole(j);
     std::memset(&j.s(), 0x7f, sizeof j.s());
