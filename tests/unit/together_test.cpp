@@ -184,29 +184,24 @@ TEST(Together, ABusyProcessorSlowsAllAlike)
     }
 }
 
+// Wherever the best, with which they are compared, stands in the table.
 TEST(Together, OfWhatTheProcessorFeedsNoFasterEachProcessUsesOneOfTheBest)
 {
-    World w({2000.0, 1900.0, 500.0});
-    w.slower = [](std::uint32_t rails, std::size_t) { return 7U == rails ? 2.1 : 1.0; };
-    w.sending = 0.8;
-    w.play();
-    EXPECT_EQ(0b100U, w.left_out);
-    for (const std::size_t i : {0U, 1U}) {
-        EXPECT_TRUE(w.fit[i].valid);
-        EXPECT_TRUE(w.fit[i].in_turn);
-        EXPECT_EQ(1.0, w.fit[i].together);
+    for (const std::size_t slow : {0U, 2U}) {
+        World w(0 == slow ? std::vector<double>{500.0, 1900.0, 2000.0}
+                          : std::vector<double>{2000.0, 1900.0, 500.0});
+        w.slower = [](std::uint32_t rails, std::size_t) { return 7U == rails ? 2.1 : 1.0; };
+        w.sending = 0.8;
+        w.play();
+        EXPECT_EQ(1U << slow, w.left_out);
+        for (const std::size_t i : {std::size_t{1}, 2 - slow}) {
+            EXPECT_TRUE(w.fit[i].valid);
+            EXPECT_TRUE(w.fit[i].in_turn);
+            EXPECT_EQ(1.0, w.fit[i].together);
+        }
+        EXPECT_NE(std::string::npos,
+                  std::string(w.fit[slow].reason).find("(the processor is busy with sending)"));
     }
-    EXPECT_NE(std::string::npos, std::string(w.fit[2].reason).find("(the processor is busy with sending)"));
-}
-
-TEST(Together, TheBestIsComparedWhereverItStandsInTheTable)
-{
-    World w({500.0, 1900.0, 2000.0});
-    w.slower = [](std::uint32_t rails, std::size_t) { return 7U == rails ? 2.1 : 1.0; };
-    w.sending = 0.8;
-    w.play();
-    EXPECT_EQ(0b001U, w.left_out);
-    EXPECT_TRUE(w.fit[1].in_turn && w.fit[2].in_turn);
 }
 
 TEST(Together, BesideAFastRailThatTheProcessorFeedsASlowOneIsLeftOut)
@@ -261,6 +256,7 @@ TEST(Together, WhatWasDisturbedAloneIsTakenFromTheMiddle)
     w.play();
     EXPECT_EQ(0U, w.left_out);
     EXPECT_NEAR(0.21 * 2000.0, gap_per_byte(w, 1), 1e-9);
+    EXPECT_EQ(1.0, w.fit[1].together);
     World sure({25.0, 0.5});
     sure.slower = [](std::uint32_t, std::size_t i) { return 0 == i ? 1.0 : 0.2; };
     sure.play();

@@ -113,9 +113,9 @@ static bool await_start(const ompi_process_name_t *peer)
 
 int fsbml_hello_fetch(const ompi_process_name_t *peer, fsbml_hello_t *hello)
 {
-    /* Who has none is asked for twice in a row, and the wait may be long: remember the last one. */
+    /* A peer that has none is asked for twice in a row, and the wait may be long: remember the last one. */
     static _Thread_local ompi_process_name_t silent;
-    static _Thread_local uint32_t silent_in; /* life of MPI, 0: nobody was */
+    static _Thread_local uint32_t silent_in; /* life of MPI, 0: none was */
     char key[64];
     void *record = NULL;
     size_t len = 0;

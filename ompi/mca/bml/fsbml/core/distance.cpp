@@ -36,15 +36,6 @@ constexpr double kCloseNs = 20e3;
 constexpr double kClear = 0.25;
 constexpr double kClearNs = 10e3;
 
-std::size_t up_to(std::uint32_t rails) noexcept
-{
-    std::size_t n = 0;
-    for (; 0 != rails; rails >>= 1) {
-        ++n;
-    }
-    return n;
-}
-
 bool close(double time_ns, double least_ns, double share) noexcept
 {
     return time_ns > 0.0 && time_ns - least_ns <= std::max(share * least_ns, kCloseNs);
@@ -53,7 +44,8 @@ bool close(double time_ns, double least_ns, double share) noexcept
 } // namespace
 
 Distance::Distance(std::uint32_t rails, const fsbml_distance_rail_t *known, std::uint32_t tries)
-    : rails_(rails), tries_(tries), turns_(up_to(rails), ((kRounds - 1) * kMoreTurns + kLastTurns) * tries)
+    : rails_(rails), tries_(tries), turns_(32 - static_cast<std::size_t>(__builtin_clz(rails | 1)),
+                                           ((kRounds - 1) * kMoreTurns + kLastTurns) * tries)
 {
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         if (has(i)) {

@@ -102,25 +102,22 @@ Together::Together(const fsbml_fit_t *fits, std::uint32_t members) noexcept : me
 // All that are left, from the beginning.
 void Together::begin() noexcept
 {
-    rounds_ = 0;
-    all_.clear();
     beside_.clear();
     sending_.clear();
     suspect_.clear();
-    least_.fill(kMaxG);
     next_ = several(members_) ? members_ : 0;
 }
 
 void Together::give_up() noexcept
 {
-    rounds_ = 0;
+    beside_.clear();
     next_ = 0;
 }
 
 // Rails without which the others, by what each carries alone, might carry more; the slowest first.
 void Together::find_suspects()
 {
-    const double all = *std::max_element(all_.begin(), all_.end());
+    const double all = most();
     const double sum = rate_of(members_, alone_.data());
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         if (has(members_, i) && all < kLoss * (sum - 1.0 / alone_[i])) {
@@ -153,24 +150,21 @@ void Together::report(const double *ns_per_byte, double sending, double carried)
         judge();
         return;
     }
-    ++rounds_;
-    all_.push_back(rate);
     beside_.emplace_back();
     std::copy_n(ns_per_byte, FSBML_MAX_RAILS, beside_.back().begin());
     sending_.push_back(sending);
     bool shares = false;
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         if (has(members_, i)) {
-            least_[i] = std::min(least_[i], ns_per_byte[i]);
-            shares = shares || least_[i] > kShares * alone_[i];
+            shares = shares || least(i) > kShares * alone_[i];
         }
     }
     if (!shares) {
         next_ = 0;
-    } else if (rounds_ >= kRounds && sure_ && median(sending_) > kSending) {
+    } else if (beside_.size() >= kRounds && sure_ && median(sending_) > kSending) {
         busy_ = true;
         feed(carried);
-    } else if (rounds_ >= kRounds) {
+    } else if (beside_.size() >= kRounds) {
         find_suspects();
         judge();
     }
@@ -216,7 +210,7 @@ void Together::judge()
             return;
         }
     }
-    const double all = *std::max_element(all_.begin(), all_.end());
+    const double all = most();
     const Suspect *worst = nullptr;
     double most = all / kLoss;
     for (const Suspect &s : suspect_) {
@@ -241,6 +235,26 @@ void Together::judge()
     begin(); // the others, among themselves
 }
 
+// What all have carried at once in the best round.
+double Together::most() const noexcept
+{
+    double most = 0.0;
+    for (const Rates &r : beside_) {
+        most = std::max(most, rate_of(members_, r.data()));
+    }
+    return most;
+}
+
+// A rail's gap per byte in its best round.
+double Together::least(std::size_t rail) const noexcept
+{
+    double least = kMaxG;
+    for (const Rates &r : beside_) {
+        least = std::min(least, r[rail]);
+    }
+    return least;
+}
+
 // The lower middle of all that was seen of a rail.
 double Together::settled(std::size_t rail) const
 {
@@ -256,7 +270,7 @@ double Together::settled(std::size_t rail) const
 double Together::slower(std::size_t rail) const noexcept
 {
     return gain_ > 0.0 ? rate_of(members_, alone_.data()) * alone_[best_of(members_, alone_.data())] / gain_
-                       : least_[rail] / alone_[rail];
+                       : least(rail) / alone_[rail];
 }
 
 void Together::conclude(fsbml_fit_t *fits) const
@@ -277,11 +291,12 @@ void Together::conclude(fsbml_fit_t *fits) const
             }
         } else if (has(members_, i) && !several(members_) && 0 != left_out_) {
             fit.together = 1.0;
-        } else if (has(members_, i) && rounds_ > 0 && !fit.tight && settled(i) < kAsGood * alone_[i]) {
+        } else if (has(members_, i) && !beside_.empty() && !fit.tight && settled(i) < kAsGood * alone_[i]) {
+            fit.together = 1.0;
             (void) scale_gaps(fit, settled(i) / alone_[i]); // it was disturbed alone, and less so here
-        } else if (has(members_, i) && rounds_ > 0) {
+        } else if (has(members_, i) && !beside_.empty()) {
             const double factor = std::max(slower(i), 1.0);
-            const bool sure = rounds_ >= kRounds && factor > kShares;
+            const bool sure = beside_.size() >= kRounds && factor > kShares;
             fit.together = sure && scale_gaps(fit, factor) ? factor : std::min(factor, kShares);
             if (sure && gain_ > 0.0) {
                 remark(fit, "beside the others it is limited by the processor");

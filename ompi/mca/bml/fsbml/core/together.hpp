@@ -58,26 +58,25 @@ private:
     void begin() noexcept;
     void find_suspects();
     void judge();
+    double most() const noexcept;
+    double least(std::size_t rail) const noexcept;
     double settled(std::size_t rail) const;
     double slower(std::size_t rail) const noexcept;
     void feed(double carried);
     void judge_processor();
 
     Rates alone_{};
-    Rates least_{};   // beside the others
     Rates without_{}; // bytes per ns of the others without a rail that was left out, and with it
     Rates with_{};
     std::uint32_t members_;
     std::uint32_t next_ = 0;
     std::uint32_t left_out_ = 0;
-    std::size_t rounds_ = 0; // of all at once, with these members
-    bool sure_ = true;       // of what each carries alone
-    bool busy_ = false;      // the processor, with sending
-    double gain_ = 0.0;      // then: what all carry by what the best carries
+    bool sure_ = true;  // of what each carries alone
+    bool busy_ = false; // the processor, with sending
+    double gain_ = 0.0; // then: what all carry by what the best carries
     std::uint32_t in_turn_ = 0;
-    std::vector<Rates> beside_; // a round each
+    std::vector<Rates> beside_; // a round of all at once each, with these members
     std::vector<double> sending_;
-    std::vector<double> all_; // bytes per ns of all, a round each
     std::vector<double> fed_; // the same of all, and of the best rail, in turn, where the processor is busy
     std::vector<double> best_;
     std::vector<Suspect> suspect_;
