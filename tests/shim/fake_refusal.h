@@ -18,14 +18,6 @@ static char header[16] = "header", payload[100] = "payload";
 static opal_datatype_t type;
 static opal_convertor_t convertor;
 
-#ifndef FSBML_OMPI_4
-static inline void *copy_bytes(void *to, const void *from, size_t n, opal_convertor_t *unused)
-{
-    (void) unused;
-    return memcpy(to, from, n);
-}
-#endif
-
 /* n rails to one peer, all live; rail 0 is the best and stays so. */
 static inline mca_bml_base_btl_t *up(int n)
 {
@@ -35,13 +27,7 @@ static inline mca_bml_base_btl_t *up(int n)
     world_up(n);
     mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
     all_answer(n);
-    convertor = (opal_convertor_t){.flags = CONVERTOR_NO_OP | CONVERTOR_SEND | OPAL_DATATYPE_FLAG_NO_GAPS,
-                                   .local_size = sizeof(payload),
-                                   .pDesc = &type};
-    convertor.pBaseBuf = (unsigned char *) payload;
-#ifndef FSBML_OMPI_4
-    convertor.cbmemcpy = copy_bytes;
-#endif
+    convertor = fake_convertor(payload, sizeof(payload), &type);
     return bml_btl;
 }
 

@@ -120,26 +120,12 @@ static void prepared_fragments_are_charged_by_their_bytes(void)
     world_down(2);
 }
 
-#ifndef FSBML_OMPI_4
-static void *copy_bytes(void *to, const void *from, size_t n, opal_convertor_t *convertor)
-{
-    (void) convertor;
-    return memcpy(to, from, n);
-}
-#endif
-
 /* Immediate sends: by the chosen rail's own if it has one, else by a copy. */
 static void sendi_goes_by_the_chosen_rail(void)
 {
     char header[16] = "header", payload[100] = "payload";
     opal_datatype_t type = {.true_lb = 0};
-    opal_convertor_t convertor = {.flags = CONVERTOR_NO_OP | CONVERTOR_SEND | OPAL_DATATYPE_FLAG_NO_GAPS,
-                                  .local_size = sizeof(payload),
-                                  .pDesc = &type};
-    convertor.pBaseBuf = (unsigned char *) payload;
-#ifndef FSBML_OMPI_4
-    convertor.cbmemcpy = copy_bytes;
-#endif
+    opal_convertor_t convertor = fake_convertor(payload, sizeof(payload), &type);
     two_rails();
     fake[0].super.btl_sendi = fake_sendi;
     world_up(2);

@@ -29,14 +29,6 @@ static uint64_t up_to(uint64_t n)
     return (next_random(&seed) >> 16) % (n + 1);
 }
 
-#ifndef FSBML_OMPI_4
-static void *copy_bytes(void *to, const void *from, size_t n, opal_convertor_t *unused)
-{
-    (void) unused;
-    return memcpy(to, from, n);
-}
-#endif
-
 static void frag_completion(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                             mca_btl_base_descriptor_t *des, int status)
 {
@@ -140,13 +132,7 @@ static void one_message(uint64_t round_seed)
         fake[i].chance = 0 == up_to(2) ? 0 : (unsigned) up_to(200);
         fake[i].shortens = 0 == up_to(1);
     }
-    opal_convertor_t convertor = {.flags = CONVERTOR_NO_OP | CONVERTOR_SEND | OPAL_DATATYPE_FLAG_NO_GAPS,
-                                  .local_size = size,
-                                  .pDesc = &type};
-    convertor.pBaseBuf = user;
-#ifndef FSBML_OMPI_4
-    convertor.cbmemcpy = copy_bytes;
-#endif
+    opal_convertor_t convertor = fake_convertor(user, size, &type);
     delivered = 0;
     expected = size;
     memset(arrived, 0, size);
