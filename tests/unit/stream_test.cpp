@@ -251,6 +251,23 @@ TEST(Stream, MakesDoWithTwoStamps)
     EXPECT_FALSE(s.rate().steady);
 }
 
+// All that is known of a stream with pauses is how long it took: from the first that came on time.
+TEST(Stream, IsNoFasterForAReceiverThatIsLateAtFirst)
+{
+    Stream s(kLimits);
+    std::uint64_t came = 0;
+    for (int i = 1; i <= 6; ++i) { // 100 ns a byte; the first three are taken in at 30 ms
+        const std::uint32_t bytes = s.next(1000);
+        ASSERT_NE(0u, bytes);
+        s.sent(bytes);
+        came += bytes;
+        const std::uint64_t at = 100 * came;
+        const bool away = i != 4;
+        s.arrived(came, std::max<std::uint64_t>(at, i < 4 ? 100 * 3 * came / i : 0), away);
+    }
+    EXPECT_NEAR(100.0, s.rate().G_ns_per_byte, 1.0);
+}
+
 TEST(Stream, IgnoresWhatCannotBe)
 {
     Stream s(kLimits);

@@ -97,8 +97,9 @@ void Stream::arrived(std::uint64_t bytes, std::uint64_t stamp_ns, bool away) noe
     }
     arrived_ = bytes;
     last_ = Stamp{stamp_ns, bytes, false};
-    if (0 == any_.bytes) {
+    if (0 == any_.bytes || (late_ && !away)) { // a late one at the beginning would make the rail look faster
         any_ = last_;
+        late_ = away;
     }
     if (away) {
         disturbed();

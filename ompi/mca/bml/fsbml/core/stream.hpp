@@ -70,8 +70,9 @@ private:
     bool fresh_ = true;        // the next stamp that counts is the first of others
     bool away_ = false;
     bool ended_ = false;
-    Stamp any_{}; // the first and the last of all, whether they count or not
+    Stamp any_{}; // the first that was on time, and the last of all, whether they count or not
     Stamp last_{};
+    bool late_ = false; // none was on time yet
     std::size_t n_ = 0;
     std::array<Stamp, 256> stamp_;
 };
