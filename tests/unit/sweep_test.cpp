@@ -93,6 +93,22 @@ TEST(Sweep, OfTwoDisturbedStreamsTheFasterOneCounts)
     EXPECT_EQ(30.0, fit.params.G_ns_per_byte);
 }
 
+// Beside other programs a rail may seem two times slower one way, but four times it is.
+TEST(Sweep, ADirectionThatIsFarSlowerIsKnownInAnyCase)
+{
+    fsbml_sweep_t seen = sweep_of(40.0);
+    seen.back.stamps = 0;
+    seen.back.steady = false;
+    fsbml_fit_t fit;
+    seen.back.G_ns_per_byte = 80.0;
+    fsbml_sweep_fit(&seen, &fit);
+    EXPECT_EQ(0.0, fit.back.G_ns_per_byte);
+    seen.back.G_ns_per_byte = 160.0;
+    fsbml_sweep_fit(&seen, &fit);
+    EXPECT_EQ(40.0, fit.params.G_ns_per_byte);
+    EXPECT_EQ(160.0, fit.back.G_ns_per_byte);
+}
+
 TEST(Sweep, LevelsWhatItCannotTellApart)
 {
     const auto fit_of = [](double L, double G, double back) {

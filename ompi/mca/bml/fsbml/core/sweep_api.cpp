@@ -42,6 +42,7 @@ constexpr double kLarge = 65536.0;
 constexpr double kLevelG = 0.05;  // what a stream cannot tell apart, ...
 constexpr double kLevelWay = 0.1; // ... and small messages cannot
 constexpr double kLevelNs = 1000.0;
+constexpr double kSlow = 3.0; // gaps of the two directions: a disturbance makes no such difference
 
 double ns(std::uint64_t time) noexcept
 {
@@ -175,7 +176,9 @@ void fsbml_sweep_fit(const fsbml_sweep_t *seen, fsbml_fit_t *out) noexcept
     p.g_ns = gap > kAsOverhead * p.o_s_ns ? std::max(0.0, gap - bytes) : 0.0;
     p.g_ns = std::min(p.g_ns, kFrame * p.G_ns_per_byte + kSmallNs); // more has another reason
     p.burst_ns = rate.burst_bytes * p.G_ns_per_byte;
-    if (seen->back.G_ns_per_byte > 0.0 && (0 != seen->back.stamps || 0 == seen->there.stamps)) {
+    // Disturbances make a direction look up to some two times slower, but hardly more.
+    const bool slow_back = seen->back.G_ns_per_byte > kSlow * p.G_ns_per_byte;
+    if (seen->back.G_ns_per_byte > 0.0 && (0 != seen->back.stamps || 0 == seen->there.stamps || slow_back)) {
         out->back.o_s_ns = p.o_s_ns;
         out->back.g_ns = p.g_ns;
         out->back.G_ns_per_byte = seen->back.G_ns_per_byte;
