@@ -153,17 +153,18 @@ slow_one_way() {
     tc -n "fsbml-$harness_cluster-node2" qdisc change dev rail1 root tbf rate 5mbit burst 3100 limit 400000
 }
 
-# The partner of the process that measures sends the other way, and knows that it is another one.
+# The partner of the process that measures sends the other way, and knows that it is another one. Beside other programs, rates are
+# found to 30 %.
 each_its_own_way() {
-    local name="a rail that is slower one way" seen='rail1: .*the other way .* G 1[5-8][0-9][0-9] ns/B'
+    local name="a rail that is slower one way" seen='rail1: .*the other way .* G (1[2-9]|20)[0-9][0-9] ns/B'
     harness_wanted "$name" || return 0
     harness_cluster_up 3 200mbit 20mbit
     slow_one_way
     harness_measure "$name" 3 "${PLACED[@]}" --mca bml_fsbml_verbose 5 "${harness_command[@]}"
     harness_result "$name: the job ends right" "$(verdict "$seen")"
-    harness_result "... it is as fast as before there" "$(near rail1 1.2 2.39 "$harness_stderr")"
+    harness_result "... it is as fast as before there" "$(near rail1 1.35 2.39 "$harness_stderr")"
     harness_result "... a process that sends the slow way knows it" \
-        "$(verdict 'node2.*rail1 is used with the parameters of the other direction, G 1[5-8][0-9][0-9] ns/B')"
+        "$(verdict 'node2.*rail1 is used with the parameters of the other direction, G (1[2-9]|20)[0-9][0-9] ns/B')"
     harness_result "... and no other process does" \
         "$(! grep -E 'node[01].*is used with the parameters of the other' "$harness_stderr")"
     harness_cluster_down # its rates are not those that it was made with
