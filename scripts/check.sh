@@ -18,7 +18,7 @@ run_check() {
     local dir=$1 what=$2 log=$FSBML_BUILD/log/${1##*/}-check.log rc=0
     shift 2
     logged "$log" "$what" make -C "$dir/build" -j "$(nproc)" check "$@" || rc=$?
-    grep -E '^(PASS|FAIL): ' "$log" | sed 's|: .*/\(abi/\)|: \1|'
+    grep -E '^(PASS|FAIL): ' "$log" | sed -E 's,: .*/((abi|layout)/),: \1,'
     # Also those of the component, which was compiled before.
     if { cat "$log" "${log%-check.log}-make.log" 2>/dev/null || :; } | grep -E -m 3 '^[^ ]+:[0-9]+(:[0-9]+)?: warning: ' >&2; then
         echo "FAIL: no warning of the compiler"

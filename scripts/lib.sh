@@ -10,7 +10,7 @@ FSBML_CACHE=${FSBML_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/fsbml}
 if is_installed; then FSBML_BUILD=${FSBML_BUILD:-$FSBML_CACHE/build}; else FSBML_BUILD=${FSBML_BUILD:-$FSBML_TOP/build}; fi
 
 # fsbml_version: prints the version of these sources.
-fsbml_version() { sed -n 's/^#define FSBML_VERSION "\(.*\)"$/\1/p' "$FSBML_TOP/ompi/mca/bml/fsbml/bml_fsbml_version.h"; }
+fsbml_version() { sed -n 's/^#define FSBML_VERSION "\(.*\)"$/\1/p' "$FSBML_TOP/ompi/mca/bml/fsbml/compat/fsbml_version.h"; }
 
 # say TEXT: progress for people, on stderr so that stdout stays a command's result.
 say() { printf 'fsbml: %s\n' "$*" >&2; }

@@ -21,7 +21,8 @@ as_cpp() { printf '%s %s -x c++ %s %s %s\n' "$1" "$CXX" "$CXXFLAGS" "$warnings" 
 
 plan() {
     local header mpi=${MPI_CPPFLAGS:-}
-    for header in "$fsbml"/*.h tests/shim/*.h tests/mpi/*.h bench/app/*.h bench/btl/*.h; do
+    for header in "$fsbml"/*.h "$fsbml"/{compat,params,rails,peers,send,measure,report}/*.h tests/shim/*.h tests/mpi/*.h bench/app/*.h \
+        bench/btl/*.h; do
         [ -z "$mpi" ] || ! [ -f "$header" ] || as_c "$header" "-I$fsbml $core -Itests/shim $mpi"
     done
     for header in "$fsbml"/core/*.h "$fsbml"/explain/*.h; do

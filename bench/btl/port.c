@@ -1,7 +1,7 @@
 // Open MPI's BTLs as plain data and functions.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "bml_fsbml_compat.h"
+#include "compat/compat.h"
 
 #include <stdio.h>
 

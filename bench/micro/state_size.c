@@ -1,7 +1,7 @@
 /* What FSBML keeps for each peer: bytes, from the shim's own types.
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026      The FSBML developers. All rights reserved. */
-#include "bml_fsbml.h"
+#include "peers/peers.h"
 
 #include <stdio.h>
 

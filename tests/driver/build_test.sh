@@ -122,7 +122,7 @@ check "build --reference: a tool missing and not root" fails_with "sudo apt-get 
 
 # ---- version
 
-version=$(sed -n 's/^#define FSBML_VERSION "\([0-9]*\.[0-9]*\.[0-9]*\)"$/\1/p' "$top/ompi/mca/bml/fsbml/bml_fsbml_version.h")
+version=$(sed -n 's/^#define FSBML_VERSION "\([0-9]*\.[0-9]*\.[0-9]*\)"$/\1/p' "$top/ompi/mca/bml/fsbml/compat/fsbml_version.h")
 for option in --version -V; do
     fsbml "$option"
     check "$option: prints it and nothing else" test "$out$err" = "fsbml $version"

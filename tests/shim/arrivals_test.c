@@ -30,7 +30,7 @@ static void down(void)
 static fsbml_rail_seen_t seen(uint32_t rail)
 {
     fsbml_rail_seen_t s;
-    fsbml_observer_rail(mca_bml_fsbml.observer, rail, &s);
+    fsbml_observer_rail(fsbml_observer, rail, &s);
     return s;
 }
 

@@ -70,7 +70,9 @@ static void a_silent_path_wakes_the_others(void)
     CHECK(1 == fake_answer(&fake[0], false));
     pass_time(50);
     CHECK(0 == fake_answer(&fake[1], true));
-    pass_time(100);
+    for (int look = 0; look < 250; ++look) {
+        pass_time(1);
+    }
     CHECK(1 == fake_answer(&fake[1], true) && 2 == endpoint(bml_btl)->live);
     CHECK(1 == fake[1].n_sent && fake_complete(&fake[1], OPAL_SUCCESS) && 1 == done.n);
     down();
@@ -86,13 +88,29 @@ static void a_closed_path_wakes_the_others(void)
     down();
 }
 
+/* On a shared processor no answer is late while this process has hardly looked itself. */
+static void a_process_that_could_not_look_wakes_none(void)
+{
+    const mca_bml_base_btl_t *bml_btl = up(17);
+    CHECK(1 == fake_answer(&fake[0], false));
+    for (int look = 0; look < 200; ++look) {
+        pass_time(10);
+    }
+    CHECK(2 == endpoint(bml_btl)->asleep && 0 == fake_answer(&fake[1], true));
+    for (int look = 0; look < 100; ++look) {
+        pass_time(10);
+    }
+    CHECK(0 == endpoint(bml_btl)->asleep && 1 == fake_answer(&fake[1], true));
+    down();
+}
+
 /* The connection is there then: the peer has made it. */
 static void a_peer_that_asks_wakes_its_path(void)
 {
     const mca_bml_base_btl_t *bml_btl = up(17);
     (void) fake_answer(&fake[0], true);
     const fsbml_packet_t ask = {.type = FSBML_PACKET_ASK, .from = peer->super.proc_name, .seq = 2};
-    fsbml_ask_heard(&fake[1].super, &ask);
+    fsbml_ask_heard(&fake[1].super, &ask, NULL, 0);
     CHECK(1 == fake_answer(&fake[1], true) && 3 == endpoint(bml_btl)->live && 0 == endpoint(bml_btl)->asleep);
     down();
 }
@@ -102,7 +120,7 @@ int main(void)
     static void (*const test[])(void) = {
         few_connect_all_rails_at_once,   short_messages_wake_no_path_long_ones_do,
         a_silent_path_wakes_the_others,  a_closed_path_wakes_the_others,
-        a_peer_that_asks_wakes_its_path,
+        a_peer_that_asks_wakes_its_path, a_process_that_could_not_look_wakes_none,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

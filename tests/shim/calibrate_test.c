@@ -37,6 +37,32 @@ static void streams_last_for_a_long_way_only(void)
     }
 }
 
+/* MPI_Init ends with a fence: a process that waits there leaves the processors to those that measure. */
+static void the_wait_for_others_is_a_rest(void)
+{
+    (void) job_up(0, 40, 400);
+    fsbml_table_fini(); /* as if it had no peer yet, and there are none to measure with */
+    first_with_fsbml = 2;
+    ompi_mpi_state = OMPI_MPI_STATE_INIT_STARTED;
+    fsbml_calibrate();
+    const opal_progress_callback_t wait = progress_fn;
+    CHECK(NULL != wait);
+    uint64_t before = virtual_ns;
+    CHECK(0 == wait() && virtual_ns - before < 1000); /* what is soon over is not made longer */
+    virtual_ns += 16000000;
+    before = virtual_ns;
+    CHECK(0 == wait() && virtual_ns - before >= 1000000 && virtual_ns - before < 1100000);
+    virtual_ns += 1000000000;
+    before = virtual_ns;
+    CHECK(0 == wait() && virtual_ns - before >= 5000000 && virtual_ns - before < 5001000);
+    fsbml_table_want(FSBML_TABLE_USED); /* there is something to send */
+    before = virtual_ns;
+    CHECK(0 == wait() && virtual_ns - before < 1000);
+    ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
+    CHECK(0 == wait() && wait != progress_fn);
+    job_down();
+}
+
 static void rails_need_not_be_measured_together(void)
 {
     (void) job_up(0, 40, 400);
@@ -72,7 +98,7 @@ static void a_rail_that_harms_is_left_out(void)
     fsbml_calibrate();
     CHECK(has_gap(0, 40) && 1 == fit(0)->together);
     CHECK(!fit(1)->valid && fit(1)->reason == strstr(fit(1)->reason, "left out: with it the rails carry "));
-    CHECK(mca_bml_fsbml.rail[0].measured && !mca_bml_fsbml.rail[1].measured && 3 == ep->live);
+    CHECK(fsbml_rails.rail[0].measured && !fsbml_rails.rail[1].measured && 3 == ep->live);
     CHECK(sends_table());
     job_down();
 }
@@ -133,7 +159,7 @@ static void without_any_answer_it_ends(void)
     ready();
     const uint64_t start = virtual_ns;
     fsbml_calibrate();
-    CHECK(!fit(0)->valid && NULL != mca_bml_fsbml.table);
+    CHECK(!fit(0)->valid && NULL != fsbml_table());
     CHECK(fit(1)->valid && !fit(1)->tight && NULL != strstr(fit(1)->reason, "what BTL and device say"));
     CHECK(2
           == fsbml_endpoint_of_proc(peer)->live); /* the last one to fall silent stays: it is all there is */
@@ -141,8 +167,8 @@ static void without_any_answer_it_ends(void)
     job_down();
     (void) job_up(0, 40, 400); /* nor does the mirror ever say that it is there */
     fsbml_calibrate();
-    CHECK(NULL != mca_bml_fsbml.table && 0 == mca_bml_fsbml.table->n_rails
-          && NULL != strstr(mca_bml_fsbml.table->reason, "does not answer"));
+    CHECK(NULL != fsbml_table() && 0 == fsbml_table()->n_rails
+          && NULL != strstr(fsbml_table()->reason, "does not answer"));
     job_down();
 }
 
@@ -177,6 +203,7 @@ int main(void)
 {
     static void (*const test[])(void) = {
         rails_are_measured,
+        the_wait_for_others_is_a_rest,
         streams_last_for_a_long_way_only,
         rails_need_not_be_measured_together,
         a_shared_link_is_seen,

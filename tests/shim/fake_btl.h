@@ -15,7 +15,9 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "bml_fsbml_hooks.h"
+#include "bml_fsbml.h"
+#include "report/report.h"
+#include "send/send.h"
 
 static _Atomic int failures;
 #define CHECK(cond)                                                                            \

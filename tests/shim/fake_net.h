@@ -323,7 +323,7 @@ static inline void net_table_comes(void)
     table->n_rails = 2;
     for (uint32_t i = 0; i < 2; ++i) {
         const fsbml_loggp_t p = LOGGP(10e3, 300, 40, 0 == i ? 40 : 80);
-        memcpy(table->rail[i].key, mca_bml_fsbml.rail[i].key, sizeof(table->rail[i].key));
+        memcpy(table->rail[i].key, fsbml_rails.rail[i].key, sizeof(table->rail[i].key));
         table->rail[i].fit.valid = true;
         table->rail[i].fit.params = p;
     }

@@ -98,7 +98,8 @@ char *fsbml_kvs_local_ranks(void)
 /* What else there is for a test; returns the bytes, 0: not that. */
 static size_t (*other_value)(const ompi_process_name_t *from, const char *key, void **data);
 
-static int n_vain; /* waits for something that never comes */
+static int n_vain;   /* waits for something that never comes */
+static int n_hellos; /* fetched */
 
 /* The peer's hello; no table. */
 int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mode_t mode, void **data,
@@ -111,6 +112,7 @@ int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mo
         n_vain += FSBML_KVS_HERE != mode;
         return OMPI_ERR_NOT_FOUND;
     }
+    ++n_hellos;
     *data = malloc(fsbml_hello_packed_max());
     peer_hello.flags = peer_flags;
     snprintf(peer_hello.node, sizeof(peer_hello.node), "peer");
@@ -213,12 +215,11 @@ static inline void world_up(int n)
     }
     ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
     fsbml_module_construct();
-    CHECK(OMPI_SUCCESS == fsbml_rails_setup());
-    CHECK(OMPI_SUCCESS == fsbml_proof_init());
-    for (uint32_t i = 0; i < mca_bml_fsbml.n_rails; ++i) {
-        CHECK(0 == fsbml_sched_set_model(mca_bml_fsbml.sched, i, 0 == i ? &fast : &slow));
+    CHECK(OMPI_SUCCESS == fsbml_set_up());
+    for (uint32_t i = 0; i < fsbml_rails.n_rails; ++i) {
+        CHECK(0 == fsbml_sched_set_model(fsbml_rails.sched, i, 0 == i ? &fast : &slow));
     }
-    mca_bml = mca_bml_fsbml.super;
+    mca_bml = mca_bml_fsbml;
     peer_has_fsbml = true;
     n_peers = 0;
     world_add_peer();
@@ -242,7 +243,7 @@ static inline void world_down(int n)
         peers[p] = NULL;
     }
     fsbml_proof_fini();
-    fsbml_rails_teardown();
+    fsbml_tear_down();
 }
 
 /* The shim sends all of its packets; each is answered. */

@@ -34,7 +34,7 @@ static inline mca_bml_base_btl_t *up(int n)
 static inline bool charged(uint32_t rail, uint64_t messages, uint64_t bytes)
 {
     fsbml_rail_counters_t c;
-    fsbml_sched_counters(mca_bml_fsbml.sched, rail, &c);
+    fsbml_sched_counters(fsbml_rails.sched, rail, &c);
     return c.messages == messages && c.bytes == bytes;
 }
 

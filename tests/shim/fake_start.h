@@ -54,12 +54,12 @@ static inline mca_bml_fsbml_endpoint_t *job_up(uint32_t me, double fast, double 
     mca_bml_fsbml_params.ledger = FSBML_LEDGER_OFF;
     memset(&peer_hello, 0, sizeof(peer_hello));
     mca_bml_fsbml_endpoint_t *ep = net_up(fast, slow);
-    mca_bml_fsbml.epoch = ++epoch;
-    mca_bml_fsbml.calibrated = false;
+    fsbml_life = ++epoch;
+    fsbml_calibrated = false;
     peer_hello.n_rails = 2;
     for (uint32_t i = 0; i < 2; ++i) {
         peer_hello.rail[i].exclusivity = 10;
-        memcpy(peer_hello.rail[i].key, mca_bml_fsbml.rail[i].key, sizeof(peer_hello.rail[i].key));
+        memcpy(peer_hello.rail[i].key, fsbml_rails.rail[i].key, sizeof(peer_hello.rail[i].key));
     }
     other_clocks = 0;
     return ep;
@@ -75,9 +75,9 @@ static inline void job_down(void)
 static inline const fsbml_fit_t *fit(uint32_t rail)
 {
     static const fsbml_fit_t none;
-    const fsbml_table_t *table = mca_bml_fsbml.table;
+    const fsbml_table_t *table = fsbml_table();
     for (uint32_t i = 0; NULL != table && i < table->n_rails; ++i) {
-        if (0 == strcmp(table->rail[i].key, mca_bml_fsbml.rail[rail].key)) {
+        if (0 == strcmp(table->rail[i].key, fsbml_rails.rail[rail].key)) {
             return &table->rail[i].fit;
         }
     }

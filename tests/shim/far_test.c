@@ -147,7 +147,7 @@ static void busy_rails_are_not_asked(void)
     up(120000);
     net_table_comes();
     for (int i = 0; i < 20; ++i) {
-        fsbml_sched_charge(mca_bml_fsbml.sched, 0, virtual_ns, 65536); /* 2.6 ms each */
+        fsbml_sched_charge(fsbml_rails.sched, 0, virtual_ns, 65536); /* 2.6 ms each */
     }
     CHECK(1 == send_one(100));
     later(40);
@@ -317,7 +317,7 @@ static void timed_questions_are_answered(void)
                  answer[N_WORDS];
         int to;
         if (1 == i) {
-            fsbml_sched_charge(mca_bml_fsbml.sched, 1, virtual_ns, 1001); /* 400 ns a byte */
+            fsbml_sched_charge(fsbml_rails.sched, 1, virtual_ns, 1001); /* 400 ns a byte */
         }
         fake_deliver(&fake[1], FSBML_TAG_PROBE, ask, sizeof(ask));
         fake_des_t *des = fake_take(&fake[1], true, &to);

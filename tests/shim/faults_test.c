@@ -87,7 +87,7 @@ static mca_bml_fsbml_path_t *one_silent(void)
     opal_process_info.nodename = "here";
 #endif
     world_up(2);
-    snprintf(mca_bml_fsbml.rail[1].name, sizeof(mca_bml_fsbml.rail[1].name), "eth1");
+    snprintf(fsbml_rails.rail[1].name, sizeof(fsbml_rails.rail[1].name), "eth1");
     (void) peer_up();
     ep = fsbml_endpoint_of_proc(peer);
 #ifdef FSBML_OMPI_4
@@ -122,7 +122,7 @@ static uint32_t taken(int rail, fsbml_end_t *end)
     }
     memcpy(word, des->segment[0].seg_addr.pval, sizeof(word));
     if (FSBML_PACKET_LOOK == (word[1] & 0xff) || FSBML_PACKET_SEEN == (word[1] & 0xff)) {
-        CHECK(fsbml_digest(mca_bml_fsbml.rail[1].key) == word[5]);
+        CHECK(fsbml_digest(fsbml_rails.rail[1].key) == word[5]);
         CHECK(0
               == fsbml_end_unpack(end, (const char *) des->segment[0].seg_addr.pval + sizeof(word), word[6]));
     }
@@ -133,7 +133,7 @@ static uint32_t taken(int rail, fsbml_end_t *end)
 /* What the peer sees, or asks for, of rail 1, by rail 0. */
 static void deliver(uint32_t type, const fsbml_end_t *end)
 {
-    uint32_t word[256] = {FSBML_PACKET_MAGIC, type, 1, 1, 0, fsbml_digest(mca_bml_fsbml.rail[1].key)};
+    uint32_t word[256] = {FSBML_PACKET_MAGIC, type, 1, 1, 0, fsbml_digest(fsbml_rails.rail[1].key)};
     const long len = fsbml_end_pack(end, &word[8], sizeof(word) - 8 * sizeof(word[0]));
     CHECK(len > 0);
     word[6] = (uint32_t) len;
@@ -201,7 +201,7 @@ static void without_its_word_the_reason_is_what_was_seen(void)
     mca_bml_fsbml_path_t *path = one_silent();
     time_out();
     uint32_t word[20] = {
-        FSBML_PACKET_MAGIC, FSBML_PACKET_SEEN, 1, 1, 0, fsbml_digest(mca_bml_fsbml.rail[1].key), 48};
+        FSBML_PACKET_MAGIC, FSBML_PACKET_SEEN, 1, 1, 0, fsbml_digest(fsbml_rails.rail[1].key), 48};
     fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word)); /* no record */
     word[6] = 4096;
     fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word)); /* longer than it is */
@@ -319,11 +319,11 @@ static void a_question_for_another_process_is_no_proof(void)
 static void the_hello_says_that_networks_differ(void)
 {
     fsbml_end_t none;
-    mca_bml_fsbml_path_t *path = one_silent();
-    snprintf(mca_bml_fsbml.rail[1].key, sizeof(mca_bml_fsbml.rail[1].key), "tcp:10.71.1.0/24");
     peer_hello.n_rails = 1;
     peer_hello.rail[0].exclusivity = 10;
     snprintf(peer_hello.rail[0].key, sizeof(peer_hello.rail[0].key), "tcp:10.72.1.0/24");
+    mca_bml_fsbml_path_t *path = one_silent();
+    snprintf(fsbml_rails.rail[1].key, sizeof(fsbml_rails.rail[1].key), "tcp:10.71.1.0/24");
     time_out();
     pass_time(1);
     CHECK(0 == taken(0, &none));
@@ -347,8 +347,8 @@ static void the_system_is_read(void)
     fsbml_end_t end;
     (void) one_silent();
     CHECK(0 == fsbml_end_frame(1)); /* no interface: questions are as small as can be */
-    snprintf(mca_bml_fsbml.rail[1].name, sizeof(mca_bml_fsbml.rail[1].name), "lo:1");
-    snprintf(mca_bml_fsbml.rail[1].key, sizeof(mca_bml_fsbml.rail[1].key), "tcp:127.0.0.0/8:1");
+    snprintf(fsbml_rails.rail[1].name, sizeof(fsbml_rails.rail[1].name), "lo:1");
+    snprintf(fsbml_rails.rail[1].key, sizeof(fsbml_rails.rail[1].key), "tcp:127.0.0.0/8:1");
     fsbml_end_begin();
     look_ns = 20000;
     fsbml_end_look(1, "127.0.0.2", &end);

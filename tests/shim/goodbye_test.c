@@ -120,9 +120,9 @@ static mca_bml_fsbml_endpoint_t *up(uint32_t peer_count)
     all_answer(2);
     known_procs = n_peers;
     for (int i = 0; i < 2; ++i) {
-        char *text = mca_bml_fsbml.rail[i].about.address;
+        char *text = fsbml_rails.rail[i].about.address;
         fake[i].super.btl_component = &tcp_component;
-        snprintf(text, sizeof(mca_bml_fsbml.rail[i].about.address), "127.1.%d.1", i);
+        snprintf(text, sizeof(fsbml_rails.rail[i].about.address), "127.1.%d.1", i);
     }
     for (int i = 0; i < N_LISTENERS; ++i) {
         struct sockaddr_in at;

@@ -75,7 +75,7 @@ static void what_has_no_descriptor_is_held_whole(void)
     mca_btl_base_descriptor_t *des = NULL;
     size_t size = 3000;
     fake[0].no_alloc = fake[1].no_alloc = fake[0].no_prepare = fake[1].no_prepare = true;
-    mca_bml_fsbml.group[0]->pseudo.btl_max_send_size = 1000; /* the quantum */
+    fsbml_rails.group[0]->pseudo.btl_max_send_size = 1000; /* the quantum */
     mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 16, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP,
                              &des);
     CHECK(NULL != des && 3000 == size && 3016 == des->des_segments[0].seg_len);

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
-/* Peers without FSBML, on fake BTLs: they have no hello. */
+/* Peers' hellos, and peers without FSBML, which have none, on fake BTLs. */
 
 #include "fake_pml.h"
 
@@ -45,7 +45,7 @@ static void a_hello_that_never_comes_is_not_waited_for(void)
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
     world_up(2);
-    mca_bml_fsbml.epoch = 1;
+    fsbml_life = 1;
     peer_has_fsbml = false;
     other_value = address_of_a_btl;
     n_vain = 0;
@@ -55,11 +55,26 @@ static void a_hello_that_never_comes_is_not_waited_for(void)
     world_down(2);
 }
 
+/* What a new peer's parts ask of it is fetched from the run-time once, and anew in the next job. */
+static void a_hello_is_fetched_once(void)
+{
+    for (int job = 1; job <= 2; ++job) {
+        fake_construct(&fake[0], 4096, 65536, 10);
+        fake_construct(&fake[1], 4096, 65536, 10);
+        world_up(2);
+        n_hellos = 0;
+        (void) peer_up();
+        CHECK(1 == n_hellos);
+        world_down(2);
+    }
+}
+
 int main(void)
 {
     static void (*const test[])(void) = {
         a_peer_without_fsbml_gets_one_rail,
         a_hello_that_never_comes_is_not_waited_for,
+        a_hello_is_fetched_once,
     };
     return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -56,7 +56,7 @@ static uint32_t left_with(const char *include, const char *exclude, int n)
     catch_stderr();
     world_up(n);
     release_stderr();
-    const uint32_t left = mca_bml_fsbml.n_rails;
+    const uint32_t left = fsbml_rails.n_rails;
     world_down(n);
     mca_bml_fsbml_params.include = mca_bml_fsbml_params.exclude = NULL;
     return left;
@@ -117,7 +117,7 @@ static void devices_are_found(void)
 {
     const fsbml_machine_t here = {.topology = load(), .nodes = 1}, unbound = {.topology = here.topology};
     fsbml_rail_about_t about = about_of("fsbml1", "", "");
-    mca_bml_fsbml_params.verbose = FSBML_V_RAILS;
+    fsbml_verbosity = FSBML_V_RAILS;
     fsbml_machine_place(&here, "fsbml1", &about); /* its own node: not told */
     CHECK(0 == strcmp("0000:3b:00.0", about.pci) && 0 == about.numa && !about.far_numa
           && 0 == strcmp("fsbml1", about.device));
@@ -134,7 +134,7 @@ static void devices_are_found(void)
     fsbml_machine_tell(&here, "r", &about);
     release_stderr();
     SAID(sentence);
-    mca_bml_fsbml_params.verbose = FSBML_V_TABLE;
+    fsbml_verbosity = FSBML_V_TABLE;
     catch_stderr();
     fsbml_machine_tell(&here, "r", &about);
     release_stderr();
@@ -160,7 +160,7 @@ static void devices_are_found(void)
     fsbml_about_interface("", &about);
     fsbml_machine_place(&here, "net#1", &about);
     CHECK('\0' == about.pci[0] && about.numa < 0 && !about.far_numa && '\0' == about.device[0]);
-    mca_bml_fsbml_params.verbose = 0;
+    fsbml_verbosity = 0;
     hwloc_topology_destroy(here.topology);
 }
 
@@ -230,13 +230,13 @@ static void the_display(void)
     CHECK(strstr(said, " verbs_1:1  ") < strstr(said, " lo         "));
 
     mca_bml_fsbml_params.display = false; /* the table alone has no more columns than ever */
-    mca_bml_fsbml_params.verbose = FSBML_V_TABLE;
+    fsbml_verbosity = FSBML_V_TABLE;
     display(&pair);
     SAID("fsbml: rail       key         L us ");
     CHECK(!is_said("address") && !is_said("lo") && !is_said("hosts"));
     display(NULL);
     CHECK('\0' == said[0]);
-    mca_bml_fsbml_params.verbose = 0;
+    fsbml_verbosity = 0;
     world_down(3);
     mca_bml_fsbml_params.exclude = NULL;
 

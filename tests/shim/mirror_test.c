@@ -38,8 +38,8 @@ static void make_record(void)
     fsbml_table_t table = {.n_rails = 2, .pair = {1, 2}};
     for (uint32_t i = 0; i < 2; ++i) {
         fsbml_table_rail_t *r = &table.rail[i];
-        memcpy(r->key, mca_bml_fsbml.rail[i].key, sizeof(r->key));
-        memcpy(r->name, mca_bml_fsbml.rail[i].name, sizeof(r->name));
+        memcpy(r->key, fsbml_rails.rail[i].key, sizeof(r->key));
+        memcpy(r->name, fsbml_rails.rail[i].name, sizeof(r->name));
         memcpy(r->pair, table.pair, sizeof(r->pair));
         r->fit =
             (fsbml_fit_t){.valid = true, .params = {.L_ns = 1e4, .o_s_ns = 1e3, .o_r_ns = 1e3, .g_ns = 2e3}};
@@ -153,7 +153,7 @@ static void only_whole_tables_are_used(void)
             CHECK(!"only whole tables are used");
         }
         CHECK(0 == send_at_ns && virtual_ns - start < 2500000000 + (good ? 0 : fsbml_calibrate_limit_ns(0)));
-        CHECK(good || mca_bml_fsbml.calibrated);
+        CHECK(good || fsbml_calibrated);
         job_down();
     }
 }
@@ -182,12 +182,12 @@ static void the_mirror_uses_the_other_direction(void)
         send_at_ns = virtual_ns + 1000000;
         net_also = send_record;
         fsbml_calibrate();
-        const fsbml_table_t *table = mca_bml_fsbml.table;
-        for (uint32_t i = 0; i < 2 && NULL != table; ++i) {
-            const double G = fsbml_table_params(&table->rail[i], i).G_ns_per_byte;
-            CHECK((back ? MARK / 64 : MARK) == G && G == mca_bml_fsbml.rail[i].model.G_ns_per_byte);
+        for (uint32_t i = 0; i < 2 && NULL != fsbml_table(); ++i) {
+            fsbml_loggp_t told;
+            CHECK(fsbml_table_params(i, &told) && (back ? MARK / 64 : MARK) == told.G_ns_per_byte
+                  && told.G_ns_per_byte == fsbml_rails.rail[i].model.G_ns_per_byte);
         }
-        quantum[back] = mca_bml_fsbml.group[0]->pseudo.btl_max_send_size;
+        quantum[back] = fsbml_rails.group[0]->pseudo.btl_max_send_size;
         job_down();
     }
     CHECK(quantum[1] > quantum[0]); /* faster bytes, and as long a gap */

@@ -53,14 +53,14 @@ static void interfaces_of_one_network_are_told_apart(void)
         name_fake(i, names[i]);
     }
     world_up(3);
-    CHECK(3 == mca_bml_fsbml.n_rails);
-    CHECK(0 == strcmp("net:127.0.0.0/8", mca_bml_fsbml.rail[0].key));
-    CHECK(0 == strcmp("net:127.0.0.0/8#2", mca_bml_fsbml.rail[1].key));
-    CHECK(0 == strcmp("net:127.0.0.0/8:1", mca_bml_fsbml.rail[2].key));
+    CHECK(3 == fsbml_rails.n_rails);
+    CHECK(0 == strcmp("net:127.0.0.0/8", fsbml_rails.rail[0].key));
+    CHECK(0 == strcmp("net:127.0.0.0/8#2", fsbml_rails.rail[1].key));
+    CHECK(0 == strcmp("net:127.0.0.0/8:1", fsbml_rails.rail[2].key));
     world_down(3);
     mca_bml_fsbml_params.include = (char *) "127.0.0.0/8";
     world_up(3);
-    CHECK(3 == mca_bml_fsbml.n_rails);
+    CHECK(3 == fsbml_rails.n_rails);
     world_down(3);
     mca_bml_fsbml_params.include = NULL;
     forget_names(3, names);
@@ -75,8 +75,8 @@ static void a_rail_knows_its_interface(void)
     name_fake(0, names[0]);
     name_fake(1, names[1]);
     world_up(2);
-    const mca_bml_fsbml_rail_t *rail = mca_bml_fsbml.rail;
-    CHECK(2 == mca_bml_fsbml.n_rails);
+    const mca_bml_fsbml_rail_t *rail = fsbml_rails.rail;
+    CHECK(2 == fsbml_rails.n_rails);
     CHECK(0 == strcmp("lo", rail[0].name) && 0 == strcmp("net:127.0.0.0/8", rail[0].key));
     CHECK(0 == strcmp("lo", rail[0].about.interface) && 0 == strcmp("lo", rail[0].about.device));
     CHECK(0 == strcmp("127.0.0.1", rail[0].about.address)

@@ -122,7 +122,7 @@ static mca_bml_fsbml_endpoint_t *add(void)
 static uint64_t charged(uint32_t rail)
 {
     fsbml_rail_counters_t c;
-    fsbml_sched_counters(mca_bml_fsbml.sched, rail, &c);
+    fsbml_sched_counters(fsbml_rails.sched, rail, &c);
     return c.bytes;
 }
 
@@ -191,7 +191,7 @@ static void the_first_is_left_out(void)
 {
     mca_bml_fsbml_params.exclude = "tcp#0";
     up(3, "012");
-    CHECK(2 == mca_bml_fsbml.n_rails);
+    CHECK(2 == fsbml_rails.n_rails);
     mca_bml_fsbml_endpoint_t *ep = add();
     CHECK(2 == ep->n_paths && NOTHING == given[0] && 1 == given[1] && 2 == given[2]);
     down();

@@ -187,14 +187,14 @@ static void errors_reach_the_pml_only_from_live_rails(void)
     fake_construct(&fake[1], 4096, 65536, 10);
     fake[0].super.btl_register_error = fake[1].super.btl_register_error = register_error;
     world_up(2);
-    mca_bml_fsbml.calibrated = true;
+    fsbml_calibrated = true;
     CHECK(OMPI_SUCCESS == mca_bml.bml_register_error(pml_error));
     (void) peer_up();
     (void) fake_answer(&fake[0], true);
     btl_error[1](&fake[1].super, 0, &peer->super, "refused");
     CHECK(0 == error.n && 1 == fsbml_endpoint_of_proc(peer)->possible);
     btl_error[0](&fake[0].super, 0, &peer->super, "closed");
-    CHECK(1 == error.n && &mca_bml_fsbml.group[0]->pseudo == error.btl);
+    CHECK(1 == error.n && &fsbml_rails.group[0]->pseudo == error.btl);
     world_down(2);
 }
 
@@ -203,7 +203,7 @@ static void without_any_rail_the_messages_fail(void)
 {
     memset(&error, 0, sizeof(error));
     mca_bml_base_btl_t *bml_btl = up();
-    mca_bml_fsbml.error_cb = pml_error;
+    fsbml_rails.error_cb = pml_error;
     CHECK(OMPI_SUCCESS == pml_send(bml_btl, 100, TAG));
     CHECK(fsbml_proof_failed(fsbml_endpoint_of_proc(peer), 0, "test"));
     CHECK(fsbml_proof_failed(fsbml_endpoint_of_proc(peer), 1, "test"));
@@ -259,7 +259,7 @@ static void a_peer_that_gets_through_revives_its_path(void)
     mca_bml_base_btl_t *bml_btl = up();
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
     memset(&error, 0, sizeof(error));
-    mca_bml_fsbml.error_cb = pml_error;
+    fsbml_rails.error_cb = pml_error;
     CHECK(fsbml_proof_failed(ep, 0, "test"));
     CHECK(fsbml_proof_failed(ep, 1, "test"));
     CHECK(0 == ep->possible);

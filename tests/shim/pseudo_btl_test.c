@@ -47,7 +47,7 @@ static void a_lone_btl_is_not_hidden(void)
     two_rails();
     fake_construct(&fake[2], 1024, 2048, 99);
     world_up(3);
-    CHECK(2 == mca_bml_fsbml.n_rails && 1 == mca_bml_fsbml.n_groups);
+    CHECK(2 == fsbml_rails.n_rails && 1 == fsbml_rails.n_groups);
     mca_bml_base_endpoint_t *ep = peer_up(); /* reachable over all three: the exclusive one wins */
     CHECK(&fake[2].super == eager(ep)->btl);
     CHECK(NULL == fsbml_endpoint_of(ep));
@@ -74,7 +74,7 @@ static void messages_follow_the_arrival_rule(void)
     }
     CHECK(220 == done.n);
     fsbml_rail_counters_t counters;
-    fsbml_sched_counters(mca_bml_fsbml.sched, 1, &counters);
+    fsbml_sched_counters(fsbml_rails.sched, 1, &counters);
     CHECK((uint64_t) fake[1].n_sent == counters.messages && fake[1].bytes == counters.bytes);
     world_down(2);
 }
@@ -114,7 +114,7 @@ static void prepared_fragments_are_charged_by_their_bytes(void)
     CHECK(0 <= mca_bml_base_send(bml_btl, des, TAG));
     CHECK(32 + size == fake[0].bytes + fake[1].bytes);
     fsbml_rail_counters_t counters;
-    fsbml_sched_counters(mca_bml_fsbml.sched, 0, &counters);
+    fsbml_sched_counters(fsbml_rails.sched, 0, &counters);
     CHECK(32 + size == counters.bytes);
     fake_complete(&fake[0], OPAL_SUCCESS);
     world_down(2);
@@ -143,12 +143,12 @@ static void sendi_goes_by_the_chosen_rail(void)
           == mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
     CHECK(1 == fake[0].n_sendi && NULL == des);
     /* the fast rail is busy for long: the other has no sendi */
-    fsbml_sched_charge(mca_bml_fsbml.sched, 0, fsbml_now_ns(), 100000000);
-    const uint64_t idle = fsbml_sched_backlog(mca_bml_fsbml.sched, 1, fsbml_now_ns());
+    fsbml_sched_charge(fsbml_rails.sched, 0, fsbml_now_ns(), 100000000);
+    const uint64_t idle = fsbml_sched_backlog(fsbml_rails.sched, 1, fsbml_now_ns());
     CHECK(OMPI_SUCCESS
           == mca_bml_base_sendi(bml_btl, &convertor, header, 16, 100, MCA_BTL_NO_ORDER, 0, TAG, &des));
     CHECK(NULL == des && 1 == fake[0].n_sendi && 1 == fake[1].n_sent && 116 == fake[1].bytes);
-    CHECK(fsbml_sched_backlog(mca_bml_fsbml.sched, 1, fsbml_now_ns()) > idle);
+    CHECK(fsbml_sched_backlog(fsbml_rails.sched, 1, fsbml_now_ns()) > idle);
     const fake_des_t *sent = fake[1].queue[fake[1].n_queue - 1].des;
     CHECK(0 == memcmp(sent->segment[0].seg_addr.pval, header, 16));
     CHECK(0 == memcmp((char *) sent->segment[0].seg_addr.pval + 16, payload, 100));
@@ -172,13 +172,18 @@ static void a_goodbye_without_a_peer_is_survived(void)
     CHECK(0 == sigprocmask(SIG_BLOCK, NULL, &mask) && 0 == sigismember(&mask, SIGPIPE));
 }
 
+static void tell(void)
+{
+    fsbml_job_tell(true);
+}
+
 /* From the beginning of MPI_Finalize, tcp may close a connection whenever it makes progress. */
 static void goodbyes_in_finalize_are_survived(void)
 {
     sigset_t pending, mask;
     two_rails();
     world_up(2);
-    fsbml_closing_init();
+    fsbml_closing_init(tell);
     CHECK(NULL != hooked && NULL != hooked->hookm_mpi_finalize_top);
     hooked->hookm_mpi_finalize_top();
     hooked->hookm_mpi_finalize_top(); /* the second MPI_Finalize is told off later */
@@ -225,7 +230,7 @@ static void receive_callbacks_name_the_pseudo_btl(void)
         memset(&got, 0, sizeof(got));
         fake_deliver(&fake[i], TAG, message, sizeof(message));
         CHECK(1 == got.n && &data == got.data);
-        CHECK((2 == i ? &fake[2].super : &mca_bml_fsbml.group[0]->pseudo) == got.btl);
+        CHECK((2 == i ? &fake[2].super : &fsbml_rails.group[0]->pseudo) == got.btl);
     }
     (void) peer_up();
     world_down(3);

@@ -58,7 +58,7 @@ static void any_number_of_rails(void)
         const int n = numbers[k];
         construct(n);
         mca_bml_base_btl_t *bml_btl = up(n);
-        CHECK((uint32_t) (n > 1 ? n : 0) == mca_bml_fsbml.n_rails && (n > 1) == mca_bml_fsbml.n_groups);
+        CHECK((uint32_t) (n > 1 ? n : 0) == fsbml_rails.n_rails && (n > 1) == fsbml_rails.n_groups);
         CHECK((1 == n) == (&fake[0].super == bml_btl->btl));
         if (n > 1) {
             all_answer(n);
@@ -82,7 +82,7 @@ static void more_btls_than_rails(void)
     enum { N = FSBML_MAX_RAILS + 2 };
     construct(N);
     mca_bml_base_btl_t *bml_btl = up(N);
-    CHECK(FSBML_MAX_RAILS == mca_bml_fsbml.n_rails && 1 == mca_bml_fsbml.n_groups);
+    CHECK(FSBML_MAX_RAILS == fsbml_rails.n_rails && 1 == fsbml_rails.n_groups);
     CHECK(FSBML_MAX_RAILS == fsbml_endpoint_of_proc(peer)->n_paths);
     for (int i = 0; i < FSBML_MAX_RAILS; ++i) {
         CHECK(1 == fake_answer(&fake[i], true));
@@ -104,7 +104,7 @@ static void a_kind_without_room(void)
         fake[i].super.btl_exclusivity = 5;
     }
     world_up(N);
-    CHECK(FSBML_MAX_RAILS - 1 == mca_bml_fsbml.n_rails && 1 == mca_bml_fsbml.n_groups);
+    CHECK(FSBML_MAX_RAILS - 1 == fsbml_rails.n_rails && 1 == fsbml_rails.n_groups);
     (void) peer_up();
     CHECK(FSBML_MAX_RAILS - 1 == fsbml_endpoint_of_proc(peer)->n_paths);
     world_down(N);
@@ -120,7 +120,7 @@ static void a_btl_without_send_is_no_rail(void)
     fake[0].super.btl_alloc = (mca_btl_base_module_alloc_fn_t) abort;
     fake[0].super.btl_send = NULL;
     mca_bml_base_btl_t *bml_btl = up(3);
-    CHECK(2 == mca_bml_fsbml.n_rails && fsbml_rail_of(&fake[0].super) < 0);
+    CHECK(2 == fsbml_rails.n_rails && fsbml_rail_of(&fake[0].super) < 0);
     CHECK(1 == fake_answer(&fake[1], true) && 1 == fake_answer(&fake[2], true));
     for (int i = 0; i < 20; ++i) {
         CHECK(0 <= pml_send(bml_btl, 4000, TAG));
@@ -138,7 +138,7 @@ static void only_the_highest_exclusivity_counts(void)
     fake[3].super.btl_exclusivity = fake[4].super.btl_exclusivity = 65536;
     fake[3].super.btl_eager_limit = fake[4].super.btl_eager_limit = 100;
     mca_bml_base_btl_t *bml_btl = up(5);
-    CHECK(2 == mca_bml_fsbml.n_groups && 5 == mca_bml_fsbml.n_rails);
+    CHECK(2 == fsbml_rails.n_groups && 5 == fsbml_rails.n_rails);
     const mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
     CHECK(2 == ep->n_paths && 2 == __builtin_popcount(ep->possible));
     CHECK(100 + FSBML_PML_HEADER == bml_btl->btl->btl_eager_limit);
@@ -164,7 +164,7 @@ static void flags_without_a_function(void)
     fake[0].super.btl_flags = MCA_BTL_FLAGS_PUT;
     fake[0].super.btl_put = NULL;
     mca_bml_base_btl_t *bml_btl = up(2);
-    CHECK(2 == mca_bml_fsbml.n_rails && 2 == fsbml_endpoint_of_proc(peer)->n_paths);
+    CHECK(2 == fsbml_rails.n_rails && 2 == fsbml_endpoint_of_proc(peer)->n_paths);
     all_answer(2);
     for (int i = 0; i < 40; ++i) {
         CHECK(0 <= pml_send(bml_btl, 4000, TAG));
@@ -233,7 +233,7 @@ static int control(mca_bml_base_btl_t *bml_btl, bool at_once)
 static void models(const fsbml_loggp_t *p, int n)
 {
     for (int i = 0; i < n; ++i) {
-        CHECK(0 == fsbml_sched_set_model(mca_bml_fsbml.sched, (uint32_t) i, &p[i]));
+        CHECK(0 == fsbml_sched_set_model(fsbml_rails.sched, (uint32_t) i, &p[i]));
     }
 }
 

@@ -72,7 +72,7 @@ static void puts_rest_until_the_processor_is_the_limit(void)
         CHECK(e->btl_endpoint == expected_endpoint && e->btl_weight < 0.5f);
         table->n_rails = 2;
         for (uint32_t i = 0; i < 2; ++i) {
-            memcpy(table->rail[i].key, mca_bml_fsbml.rail[i].key, sizeof(table->rail[i].key));
+            memcpy(table->rail[i].key, fsbml_rails.rail[i].key, sizeof(table->rail[i].key));
             table->rail[i].fit.valid = table->rail[i].fit.in_turn = true;
             table->rail[i].fit.params =
                 (fsbml_loggp_t){.L_ns = 2000, .o_s_ns = 3000, .o_r_ns = 900, .G_ns_per_byte = 0.2};
@@ -82,7 +82,7 @@ static void puts_rest_until_the_processor_is_the_limit(void)
         fsbml_table_apply(table);
         set_local_rank(0);
         known_procs = 0;
-        CHECK(mca_bml_fsbml.rail[rank % 2].measured && !mca_bml_fsbml.rail[1 - rank % 2].measured);
+        CHECK(fsbml_rails.rail[rank % 2].measured && !fsbml_rails.rail[1 - rank % 2].measured);
         CHECK(1.0f == e->btl_weight && 1 << 20 == ep->btl_send_limit);
         CHECK(largest == e->btl->btl_max_send_size && cut == e->btl->btl_rdma_pipeline_frag_size);
         down(2);
@@ -163,10 +163,10 @@ static void every_byte_once(void)
         uint64_t first = UINT64_MAX, last = 0;
         for (int i = 0; i < n; ++i) {
             fsbml_rail_counters_t c;
-            fsbml_sched_counters(mca_bml_fsbml.sched, (size_t) i, &c);
+            fsbml_sched_counters(fsbml_rails.sched, (size_t) i, &c);
             CHECK(c.bytes == rdma[i].bytes && (int) c.messages == rdma[i].operations);
             moved += rdma[i].bytes;
-            const uint64_t busy = fsbml_sched_backlog(mca_bml_fsbml.sched, (size_t) i, virtual_ns);
+            const uint64_t busy = fsbml_sched_backlog(fsbml_rails.sched, (size_t) i, virtual_ns);
             first = busy < first ? busy : first;
             last = busy > last ? busy : last;
         }
@@ -235,7 +235,7 @@ static void refused_operations_go_on(void)
     rdma[0].refuses = true;
     CHECK(OMPI_SUCCESS
           == mca_bml_base_put(e, mine, (uintptr_t) theirs, NULL, NULL, 5000, 0, 0, pml_rdma_done, &told));
-    CHECK(5000 == rdma[1].bytes && 0 == fsbml_sched_backlog(mca_bml_fsbml.sched, 0, virtual_ns));
+    CHECK(5000 == rdma[1].bytes && 0 == fsbml_sched_backlog(fsbml_rails.sched, 0, virtual_ns));
     rdma[1].refuses = true;
     /* ob1 loses what follows a piece that is refused, so none is: they wait, and go in their order */
     for (int k = 0; k < 3; ++k) {

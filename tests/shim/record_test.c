@@ -43,10 +43,10 @@ static bool read_record(void)
             continue;
         }
         CHECK(4 == sscanf(line, "%llu %u %llu # %63s", &ns, &to, &bytes, rail));
-        CHECK(1 == to
-              && (0 == strcmp(rail, mca_bml_fsbml.rail[0].name)
-                  || 0 == strcmp(rail, mca_bml_fsbml.rail[1].name)));
-        seen.by_rail[0 == strcmp(rail, mca_bml_fsbml.rail[0].name) ? 0 : 1]++;
+        CHECK(
+            1 == to
+            && (0 == strcmp(rail, fsbml_rails.rail[0].name) || 0 == strcmp(rail, fsbml_rails.rail[1].name)));
+        seen.by_rail[0 == strcmp(rail, fsbml_rails.rail[0].name) ? 0 : 1]++;
         seen.in_order = seen.in_order && ns >= seen.last_ns;
         seen.last_ns = ns;
         seen.bytes += bytes;
@@ -62,7 +62,7 @@ static mca_bml_base_btl_t *up(const char *to)
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
     fake[1].super.btl_sendi = fake_sendi;
-    mca_bml_fsbml.epoch = 0; /* as in a new process */
+    fsbml_life = 0; /* as in a new process */
     world_up(2);
     peer->super.proc_name.jobid = OMPI_PROC_MY_NAME->jobid;
     mca_bml_base_endpoint_t *ep = peer_up();

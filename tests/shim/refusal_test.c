@@ -91,7 +91,7 @@ static int n_errors;
 
 static void pml_error(mca_btl_base_module_t *btl, int32_t flags, opal_proc_t *proc, char *info)
 {
-    CHECK(&mca_bml_fsbml.group[0]->pseudo == btl && &peer->super == proc && NULL != info);
+    CHECK(&fsbml_rails.group[0]->pseudo == btl && &peer->super == proc && NULL != info);
     CHECK(MCA_BTL_ERROR_FLAGS_FATAL == flags);
     n_errors++;
 }
@@ -104,7 +104,7 @@ static void what_a_broken_connection_keeps_is_lost(void)
     for (size_t e = 0; e < 2; ++e) {
         mca_bml_base_btl_t *bml_btl = up(2);
         mca_btl_base_descriptor_t *des = (void *) &done;
-        mca_bml_fsbml.error_cb = pml_error;
+        fsbml_rails.error_cb = pml_error;
         n_errors = 0;
         fake[0].refuses = fake[0].keeps = true;
         fake[0].error = error[e];
@@ -141,7 +141,7 @@ static void what_a_broken_connection_keeps_of_a_question_is_not_freed(void)
 static void a_copy_that_is_not_delivered_is_told(void)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
-    mca_bml_fsbml.error_cb = pml_error;
+    fsbml_rails.error_cb = pml_error;
     n_errors = 0;
     CHECK(OMPI_SUCCESS == sendi(bml_btl, NULL) && OMPI_SUCCESS == sendi(bml_btl, NULL));
     CHECK(fake_complete(&fake[0], OPAL_SUCCESS) && 0 == n_errors);

@@ -24,7 +24,7 @@ static mca_bml_base_btl_t *entry(uint32_t p)
         (mca_bml_base_endpoint_t *) peers[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
     CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_eager)
           && 1 == mca_bml_base_btl_array_get_size(&ep->btl_send));
-    CHECK(mca_bml_base_btl_array_get_index(&ep->btl_send, 0)->btl == &mca_bml_fsbml.group[0]->pseudo);
+    CHECK(mca_bml_base_btl_array_get_index(&ep->btl_send, 0)->btl == &fsbml_rails.group[0]->pseudo);
     return mca_bml_base_btl_array_get_index(&ep->btl_eager, 0);
 }
 
@@ -139,7 +139,7 @@ static void a_btl_leaves_all_peers_and_returns(void)
     construct(3);
     (void) up(3, 2);
     CHECK(OMPI_SUCCESS == mca_bml.bml_del_btl(&fake[0].super));
-    CHECK(2 == mca_bml_fsbml.n_btls && 0 == strcmp(mca_bml_fsbml.btl_key[0], "fake#1"));
+    CHECK(2 == fsbml_rails.n_btls && 0 == strcmp(fsbml_rails.btl_key[0], "fake#1"));
     world_add_peer();
     CHECK(OMPI_SUCCESS == mca_bml.bml_add_proc(peers[2]));
     known_procs = 3;
@@ -150,7 +150,7 @@ static void a_btl_leaves_all_peers_and_returns(void)
     }
     CHECK(0 == fake[0].n_sent && 3 == fake[1].n_sent + fake[2].n_sent);
     CHECK(OMPI_SUCCESS == mca_bml.bml_add_btl(&fake[0].super));
-    CHECK(3 == mca_bml_fsbml.n_btls && 0 == strcmp(mca_bml_fsbml.btl_key[2], "fake#0"));
+    CHECK(3 == fsbml_rails.n_btls && 0 == strcmp(fsbml_rails.btl_key[2], "fake#0"));
     CHECK(3 == fake_answer(&fake[0], true));
     for (uint32_t p = 0; p < 3; ++p) {
         CHECK(0 <= pml_send(entry(p), 100, TAG));
@@ -215,7 +215,7 @@ static void without_any_rail_messages_fail(void)
         mca_bml_base_btl_t *bml_btl = up(2, 1);
         memset(&done, 0, sizeof(done));
         memset(&error, 0, sizeof(error));
-        mca_bml_fsbml.error_cb = pml_error;
+        fsbml_rails.error_cb = pml_error;
         mca_btl_base_descriptor_t *des = make(bml_btl, 100);
         CHECK(OMPI_SUCCESS == mca_bml.bml_del_proc_btl(peer, &fake[0].super));
         if (held_before) {
@@ -247,17 +247,13 @@ static void limits_stay_and_the_quantum_follows(void)
     fake[1].super.btl_max_send_size = 32768;
     fake[1].super.btl_flags = MCA_BTL_FLAGS_SEND | MCA_BTL_FLAGS_NEED_ACK;
     (void) up(2, 1);
-    mca_btl_base_module_t *p = &mca_bml_fsbml.group[0]->pseudo;
+    mca_btl_base_module_t *p = &fsbml_rails.group[0]->pseudo;
     /* gap of 0.4 and of 40 us beside 10 ns/B: 6 % of the bytes' time is less than the least, and more than 64
      * KiB */
     static const fsbml_loggp_t near = LOGGP(10e3, 100, 400, 10), far = LOGGP(10e3, 100, 40e3, 10);
-    mca_bml_fsbml.table = calloc(1, sizeof(*mca_bml_fsbml.table));
-    mca_bml_fsbml.table->n_rails = 2;
     for (int i = 0; i < 2; ++i) {
-        mca_bml_fsbml.rail[i].measured = true;
-        memcpy(mca_bml_fsbml.table->rail[i].key, mca_bml_fsbml.rail[i].key, FSBML_NAME_MAX);
-        mca_bml_fsbml.table->rail[i].fit.valid = true;
-        mca_bml_fsbml.table->rail[i].fit.params = 0 == i ? near : far;
+        fsbml_rails.rail[i].measured = fsbml_rails.rail[i].in_table = true;
+        fsbml_rails.rail[i].params = 0 == i ? near : far;
     }
     fsbml_limits_apply_quantum();
     const mca_btl_base_module_t before = *p;
@@ -332,9 +328,9 @@ static void a_removed_btl_makes_progress(void)
     mca_bml_base_endpoint_t *ep =
         (mca_bml_base_endpoint_t *) peer->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
     CHECK(NULL != mca_bml_base_btl_array_find(&ep->btl_rdma, &fake[1].super));
-    CHECK(1 == mca_bml_fsbml.n_progress);
+    CHECK(1 == fsbml_rails.n_progress);
     CHECK(OMPI_SUCCESS == mca_bml.bml_del_btl(&fake[1].super));
-    CHECK(1 == mca_bml_fsbml.n_progress && no_progress == mca_bml_fsbml.progress[0]);
+    CHECK(1 == fsbml_rails.n_progress && no_progress == fsbml_rails.progress[0]);
     CHECK(NULL
           == mca_bml_base_btl_array_find(&ep->btl_rdma, &fake[1].super)); /* no one-sided traffic any more */
     down(2);

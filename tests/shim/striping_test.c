@@ -128,7 +128,7 @@ static void one_message(uint64_t round_seed)
         const double G = 1 + (double) up_to(1000);
         const double L = 1e3 + (double) up_to(100000);
         const fsbml_loggp_t p = LOGGP(L, 500, 1e3 + (double) up_to(10000), G);
-        CHECK(0 == fsbml_sched_set_model(mca_bml_fsbml.sched, (uint32_t) i, &p));
+        CHECK(0 == fsbml_sched_set_model(fsbml_rails.sched, (uint32_t) i, &p));
         fake[i].chance = 0 == up_to(2) ? 0 : (unsigned) up_to(200);
         fake[i].shortens = 0 == up_to(1);
     }
@@ -146,7 +146,7 @@ static void one_message(uint64_t round_seed)
         while (arrive(&fake[i])) {
         }
         fsbml_rail_counters_t c;
-        fsbml_sched_counters(mca_bml_fsbml.sched, (uint32_t) i, &c);
+        fsbml_sched_counters(fsbml_rails.sched, (uint32_t) i, &c);
         charged += c.bytes;
         messages += c.messages;
         sent += fake[i].bytes;

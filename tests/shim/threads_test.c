@@ -28,7 +28,7 @@ static void completed(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
                       mca_btl_base_descriptor_t *des, int status)
 {
     (void) endpoint;
-    CHECK(OPAL_SUCCESS == status && &mca_bml_fsbml.group[0]->pseudo == btl);
+    CHECK(OPAL_SUCCESS == status && &fsbml_rails.group[0]->pseudo == btl);
     atomic_fetch_add((_Atomic int *) des->des_cbdata, 1);
 }
 
@@ -181,8 +181,8 @@ static void *tool(void *unused)
     fsbml_rail_counters_t c;
     while (!over) {
         for (uint32_t i = 0; i < RAILS; ++i) {
-            fsbml_observer_rail(mca_bml_fsbml.observer, i, &seen);
-            fsbml_sched_counters(mca_bml_fsbml.sched, i, &c);
+            fsbml_observer_rail(fsbml_observer, i, &seen);
+            fsbml_sched_counters(fsbml_rails.sched, i, &c);
             CHECK(seen.arrivals <= c.messages);
         }
         (void) syscall(SYS_sched_yield);
@@ -221,7 +221,7 @@ static void send_all(bool look)
     }
     world_up(RAILS);
     for (int i = 0; i < RAILS; ++i) {
-        mca_bml_fsbml.rail[i].way_ns = 1000; /* peers are asked how far they are, too */
+        fsbml_rails.rail[i].way_ns = 1000; /* peers are asked how far they are, too */
     }
     while (n_peers < N_PEERS) {
         world_add_peer();
@@ -271,7 +271,7 @@ static void send_all(bool look)
     uint64_t charged = 0, bytes = 0, sent = 0, given = 0, refused = 0;
     for (uint32_t i = 0; i < RAILS; ++i) {
         fsbml_rail_counters_t c;
-        fsbml_sched_counters(mca_bml_fsbml.sched, i, &c);
+        fsbml_sched_counters(fsbml_rails.sched, i, &c);
         charged += c.messages;
         bytes += c.bytes;
         sent += (uint64_t) fake[i].n_sent + (uint64_t) fake[i].n_sendi;

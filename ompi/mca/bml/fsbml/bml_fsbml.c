@@ -5,32 +5,12 @@
  */
 /* The BML module: Open MPI's interface, BTLs that come and go, start and end. */
 
-#include "bml_fsbml_hooks.h"
+#include "bml_fsbml.h"
+#include "report/report.h"
+#include "send/send.h"
+
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/show_help.h"
-
-/* ------------------------------------------------------- progress functions */
-
-void fsbml_progress_start(mca_btl_base_module_t *btl, bool in_use)
-{
-    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
-    mca_btl_base_component_progress_fn_t fn = btl->btl_component->btl_progress;
-    bool known = false;
-    if (NULL == fn) {
-        return;
-    }
-    for (size_t i = 0; i < m->n_progress && !known; ++i) {
-        known = fn == m->progress[i];
-    }
-    if (!known) {
-        m->progress[m->n_progress++] = fn;
-    }
-    if (in_use) {
-        opal_progress_register(fn); /* also lifts it from low priority */
-    } else if (!known) {
-        opal_progress_register_lp(fn);
-    }
-}
 
 /* -------------------------------------------------------------------- BTLs */
 
@@ -48,12 +28,7 @@ void fsbml_progress_start(mca_btl_base_module_t *btl, bool in_use)
 
 static mca_bml_fsbml_path_t *path_of(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl)
 {
-    for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
-        if (ep->path[i].super.btl == btl) {
-            return &ep->path[i];
-        }
-    }
-    return NULL;
+    return NULL != ep ? fsbml_path_over(ep, btl) : NULL;
 }
 
 /* The lists of a peer whose BTLs the PML sees. One BTL must stay: ob1 takes the next of a list without
@@ -118,7 +93,7 @@ static void note_rail(const mca_btl_base_module_t *btl, bool gone)
 {
     const int rail = fsbml_rail_of(btl);
     if (rail >= 0) {
-        mca_bml_fsbml_group_t *group = mca_bml_fsbml.rail[rail].group;
+        mca_bml_fsbml_group_t *group = fsbml_rails.rail[rail].group;
         const uint32_t bit = fsbml_bit((uint32_t) rail);
         (void) (gone ? atomic_fetch_or(&group->gone, bit) : atomic_fetch_and(&group->gone, ~bit));
         fsbml_limits_apply_quantum();
@@ -132,7 +107,7 @@ static void forget_btl(ompi_proc_t *proc, mca_btl_base_module_t *btl)
 
 static int del_btl(struct mca_btl_base_module_t *btl)
 {
-    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    fsbml_rails_t *m = &fsbml_rails;
     size_t at = 0;
     while (at < m->n_btls && m->btls[at] != btl) {
         ++at;
@@ -160,7 +135,7 @@ static void revive_btl(ompi_proc_t *proc, mca_btl_base_module_t *btl)
 {
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(proc);
     int rail = fsbml_rail_of(btl);
-    if (NULL == ep || rail < 0 || mca_bml_fsbml.rail[rail].group != ep->group) {
+    if (NULL == ep || rail < 0 || fsbml_rails.rail[rail].group != ep->group) {
         return;
     }
     mca_bml_fsbml_path_t *path = path_of(ep, btl);
@@ -180,7 +155,7 @@ static void revive_btl(ompi_proc_t *proc, mca_btl_base_module_t *btl)
 
 static int add_btl(struct mca_btl_base_module_t *btl)
 {
-    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
+    fsbml_rails_t *m = &fsbml_rails;
     for (size_t i = 0; i < m->n_btls; ++i) {
         if (m->btls[i] == btl) {
             for_all_procs(revive_btl, btl); /* single peers may have lost it */
@@ -220,11 +195,11 @@ static int register_recv(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_
 static int register_error(mca_btl_base_module_error_cb_fn_t cbfunc)
 {
     int rc = fsbml_recv_register_error(cbfunc);
-    if (OMPI_SUCCESS == rc && !mca_bml_fsbml.calibrated) {
+    if (OMPI_SUCCESS == rc && !fsbml_calibrated) {
         fsbml_calibrate();
         fsbml_job_measured();
         fsbml_files_check();
-        mca_bml_fsbml.calibrated = true;
+        fsbml_calibrated = true;
         if (fsbml_cache_table_refused()) {
             rc = OMPI_ERR_BAD_PARAM; /* as with any other parameter that cannot be used */
         }
@@ -234,15 +209,12 @@ static int register_error(mca_btl_base_module_error_cb_fn_t cbfunc)
 
 static int finalize(void)
 {
-    mca_bml_fsbml_module_t *m = &mca_bml_fsbml;
     fsbml_job_tell(false); /* a program with sessions alone */
     fsbml_pvars_close();   /* a tool's thread may still read, also of endpoints */
     fsbml_proof_fini();
     fsbml_table_fini();
     fsbml_files_forget();
-    while (m->n_progress > 0) {
-        opal_progress_unregister(m->progress[--m->n_progress]);
-    }
+    fsbml_progress_stop();
     /* Peers that the PML did not delete keep their endpoints in ompi_proc_t: take FSBML's part out of
      * them. */
     size_t n = 0;
@@ -257,7 +229,7 @@ static int finalize(void)
         OBJ_RELEASE(procs[p]);
     }
     free(procs);
-    fsbml_rails_teardown();
+    fsbml_tear_down();
     fsbml_closing_fini();
     return OMPI_SUCCESS;
 }
@@ -270,16 +242,13 @@ static int ft_event(int state)
 }
 #endif
 
-mca_bml_fsbml_module_t mca_bml_fsbml;
+mca_bml_base_module_t mca_bml_fsbml;
 
 void fsbml_module_construct(void)
 {
-    uint32_t epoch = mca_bml_fsbml.epoch + 1;
-    memset(&mca_bml_fsbml, 0, sizeof(mca_bml_fsbml));
-    mca_bml_fsbml.epoch = epoch;
+    ++fsbml_life;
     fsbml_faults_reset();
-    mca_bml_fsbml.super = (mca_bml_base_module_t){
-        .bml_component = &mca_bml_fsbml_component,
+    mca_bml_fsbml = (mca_bml_base_module_t){
         .bml_add_proc = fsbml_add_proc,
         .bml_add_procs = fsbml_add_procs,
         .bml_del_procs = fsbml_del_procs,
@@ -293,4 +262,28 @@ void fsbml_module_construct(void)
         .bml_ft_event = ft_event,
 #endif
     };
+}
+
+/* ------------------------------------------------------------ the rooms' life */
+
+int fsbml_set_up(void)
+{
+    int rc = fsbml_rails_setup();
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    fsbml_tcp_view(&fsbml_peers_tcp);
+    fsbml_peers_setup();
+    fsbml_send_setup();
+    fsbml_measure_setup(&fsbml_report_measuring);
+    fsbml_report_setup();
+    return fsbml_proof_init(); /* from here on peers may ask */
+}
+
+void fsbml_tear_down(void)
+{
+    fsbml_report_teardown();
+    fsbml_send_teardown();
+    fsbml_measure_teardown();
+    fsbml_rails_teardown();
 }

@@ -8,7 +8,10 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
-#include "bml_fsbml_hooks.h"
+#include "bml_fsbml.h"
+#include "report/report.h"
+#include "send/send.h"
+
 #include "ompi/mca/mca.h"
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
@@ -165,6 +168,16 @@ static bool is_beside_another(void)
     return false;
 }
 
+static uint32_t hello_flags(void)
+{
+    return (fsbml_rdma_in_use() ? FSBML_HELLO_RDMA : 0) | (fsbml_job_is_reported() ? FSBML_HELLO_REPORT : 0);
+}
+
+static void finalize_has_begun(void)
+{
+    fsbml_job_tell(true); /* as long as all can be talked to */
+}
+
 static mca_bml_base_module_t *component_init(int *priority, bool progress_threads, bool mpi_threads)
 {
     if (!was_asked_for()) {
@@ -173,7 +186,8 @@ static mca_bml_base_module_t *component_init(int *priority, bool progress_thread
     /* FSBML uses Open MPI's internal structures, which may change with every release: it runs only with the
      * very version that it was compiled for. Beside another BML component, that one does the work. */
     if (!fsbml_version_fits() && 1 == opal_list_get_size(&ompi_bml_base_framework.framework_components)) {
-        mca_bml_base_module_t *other = fsbml_fall_back(progress_threads, mpi_threads);
+        mca_bml_base_module_t *other =
+            fsbml_fall_back(&mca_bml_fsbml_component, progress_threads, mpi_threads);
         *priority = 110;
         return NULL != other ? other : &refusal.module;
     }
@@ -189,17 +203,16 @@ static mca_bml_base_module_t *component_init(int *priority, bool progress_thread
         return &refusal.module;
     }
     fsbml_module_construct();
-    /* From here on peers may ask: those that are ahead of this process, and also where it has one rail
-     * only. */
-    if (OMPI_SUCCESS != fsbml_rails_setup() || OMPI_SUCCESS != fsbml_proof_init()
-        || OMPI_SUCCESS != fsbml_hello_publish()) {
-        fsbml_rails_teardown();
+    mca_bml_fsbml.bml_component = &mca_bml_fsbml_component;
+    /* Peers that are ahead of this process may ask at once, and also where it has one rail only. */
+    if (OMPI_SUCCESS != fsbml_set_up() || OMPI_SUCCESS != fsbml_hello_publish(hello_flags())) {
+        fsbml_tear_down();
         return &refusal.module;
     }
     fsbml_onesided_init();
-    fsbml_closing_init();
+    fsbml_closing_init(finalize_has_begun);
     FSBML_VERBOSE(FSBML_V_RAILS, "%s hooks, Open MPI %d.%d.%d, %u rails in %u groups", fsbml_hooks_name,
-                  OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, mca_bml_fsbml.n_rails,
-                  mca_bml_fsbml.n_groups);
-    return &mca_bml_fsbml.super;
+                  OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, fsbml_rails.n_rails,
+                  fsbml_rails.n_groups);
+    return &mca_bml_fsbml;
 }

@@ -8,7 +8,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "bml_fsbml_hooks.h"
+#include "bml_fsbml.h"
+#include "measure/measure.h"
+
 #include "opal/class/opal_bitmap.h"
 #include "opal/util/show_help.h"
 
@@ -17,10 +19,10 @@ static int report_unreachable(ompi_proc_t *proc)
     if (mca_bml_fsbml_params.show_unreach_errors) {
         char *peer = fsbml_proc_host(proc);
         char names[512] = "";
-        for (size_t i = 0; i < mca_bml_fsbml.n_btls; ++i) {
+        for (size_t i = 0; i < fsbml_rails.n_btls; ++i) {
             size_t used = strlen(names);
             snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? " " : "",
-                     mca_bml_fsbml.btls[i]->btl_component->btl_version.mca_component_name);
+                     fsbml_rails.btls[i]->btl_component->btl_version.mca_component_name);
         }
         opal_show_help(FSBML_HELP, "unreachable peer", true,
                        OMPI_NAME_PRINT(&ompi_proc_local_proc->super.proc_name), fsbml_node_name(),
@@ -28,21 +30,6 @@ static int report_unreachable(ompi_proc_t *proc)
         free(peer);
     }
     return OMPI_ERR_UNREACH;
-}
-
-uint32_t fsbml_btl_flags(const mca_btl_base_module_t *btl)
-{
-    uint32_t flags = btl->btl_flags;
-    if (NULL == btl->btl_put) {
-        flags &= ~(uint32_t) MCA_BTL_FLAGS_PUT;
-    }
-    if (NULL == btl->btl_get) {
-        flags &= ~(uint32_t) MCA_BTL_FLAGS_GET;
-    }
-    if (0 == (flags & (MCA_BTL_FLAGS_PUT | MCA_BTL_FLAGS_GET | MCA_BTL_FLAGS_SEND))) {
-        flags |= MCA_BTL_FLAGS_SEND;
-    }
-    return flags;
 }
 
 /* Whether a BTL that reaches a peer has a use there, given the entries so far (by falling exclusivity). */
@@ -73,7 +60,7 @@ static mca_bml_base_endpoint_t *make_endpoint(ompi_proc_t *proc, const mca_bml_b
     ep->btl_proc = proc;
     ep->btl_flags_or = 0;
     ep->btl_rdma_index = 0;
-    if (OMPI_SUCCESS != fsbml_endpoint_build(proc, ep, entry, n)) {
+    if (OMPI_SUCCESS != fsbml_lists_build(proc, ep, entry, n)) {
         fsbml_endpoint_release(ep);
         OBJ_RELEASE(ep);
         return NULL;
@@ -84,7 +71,7 @@ static mca_bml_base_endpoint_t *make_endpoint(ompi_proc_t *proc, const mca_bml_b
 /* Adds processes that have no endpoint yet. `reachable` is scratch space for the BTLs. */
 static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
 {
-    const size_t stride = mca_bml_fsbml.n_btls;
+    const size_t stride = fsbml_rails.n_btls;
     mca_bml_base_btl_t *entry = calloc(n * stride + 1, sizeof(*entry));
     size_t *count = calloc(n, sizeof(*count));
     struct mca_btl_base_endpoint_t **endpoints = calloc(n, sizeof(*endpoints));
@@ -100,7 +87,7 @@ static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
      * earlier one. */
     for (size_t p = 0; p < n; ++p) {
         if (procs[p] != ompi_proc_local_proc) {
-            if (mca_bml_fsbml.epoch > 1) {
+            if (fsbml_life > 1) {
                 fsbml_hello_refresh(&procs[p]->super.proc_name);
             }
             refused[p] = fsbml_hello_refusals(&procs[p]->super.proc_name);
@@ -108,7 +95,7 @@ static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
         }
     }
     for (size_t b = 0; b < stride; ++b) {
-        mca_btl_base_module_t *btl = mca_bml_fsbml.btls[b];
+        mca_btl_base_module_t *btl = fsbml_rails.btls[b];
         uint32_t flags = fsbml_btl_flags(btl);
         bool in_use = false;
         memset(endpoints, 0, n * sizeof(*endpoints));
@@ -182,9 +169,7 @@ int fsbml_add_procs(size_t nprocs, struct ompi_proc_t **procs, struct opal_bitma
     if (NULL == fresh) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    if (!mca_bml_fsbml.calibrated) {
-        fsbml_calibrate_prepare();
-    }
+    fsbml_calibrate_prepare();
     for (size_t p = 0; p < nprocs; ++p) {
         if (NULL == procs[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML]) {
             fresh[n++] = procs[p];

@@ -1,0 +1,130 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* A path's state: possible, live, closed because it failed, removed on request. Senders read the masks
+ * without a lock; a thread that changes them has the endpoint's, so that no answer opens a path that is being
+ * taken away. */
+
+#include <stdio.h>
+
+#include "peers/hooks.h"
+
+#include "opal/util/show_help.h"
+
+void fsbml_path_open(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    const uint32_t bit = fsbml_bit(path->rail);
+    opal_mutex_lock(&ep->lock);
+    const uint32_t live = atomic_load(&ep->live);
+    const bool opens = !path->removed && 0 == (live & bit), comes_back = path->reported;
+    if (opens) {
+        path->reported = false;
+        path->closed_ns = 0;
+        atomic_store(&path->proved, true);
+        ep->first_live_ns = 0 == live ? fsbml_now_ns() : ep->first_live_ns;
+        atomic_fetch_or(&ep->possible, bit);
+        atomic_fetch_or(&ep->live, bit);
+    }
+    opal_mutex_unlock(&ep->lock);
+    if (!opens) {
+        return;
+    }
+    if (comes_back) {
+        FSBML_VERBOSE(FSBML_V_RAILS, "rail %s to %s answers after all and is used again",
+                      fsbml_rails.rail[path->rail].name, OMPI_NAME_PRINT(&ep->proc->super.proc_name));
+    }
+    FSBML_VERBOSE(FSBML_V_PEER, "rail %s to %s is live", fsbml_rails.rail[path->rail].name,
+                  OMPI_NAME_PRINT(&ep->proc->super.proc_name));
+    fsbml_peers_path_live(ep);
+}
+
+void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const char *why)
+{
+    const uint32_t bit = fsbml_bit(path->rail);
+    opal_mutex_lock(&ep->lock);
+    const bool closes = 0 != (atomic_fetch_and(&ep->possible, ~bit) & bit) && !path->removed;
+    if (closes) {
+        atomic_fetch_and(&ep->live, ~bit);
+        atomic_fetch_and(&ep->asleep, ~bit);
+        snprintf(path->why, sizeof(path->why), "%s", why);
+        path->kind = FSBML_FAULT_OTHER;
+        path->looked = path->judged = false;
+        path->closed_ns = fsbml_now_ns();
+    }
+    opal_mutex_unlock(&ep->lock);
+    if (!closes) {
+        return;
+    }
+    FSBML_VERBOSE(FSBML_V_PEER, "rail %s to %s is closed: %s", fsbml_rails.rail[path->rail].name,
+                  OMPI_NAME_PRINT(&ep->proc->super.proc_name), why);
+}
+
+/* Whether it is time to tell of a closed path: a peer that was asked in time why it does not work has as long
+ * again to answer. */
+static bool is_due(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now)
+{
+    const uint64_t timeout = mca_bml_fsbml_params.probe_timeout_ns, closed_ns = path->closed_ns;
+    const uint64_t since = now > closed_ns ? now - closed_ns : 0;
+    const bool asked = path->looked;
+    fsbml_diagnose_begin(ep, path);
+    return since > (asked && !path->judged ? 2 * timeout : timeout);
+}
+
+bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
+{
+    bool all_told = true;
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        mca_bml_fsbml_path_t *path = &ep->path[i];
+        if (!fsbml_path_closed(path) || path->reported) {
+            continue;
+        }
+        if (!is_due(ep, path, now)) {
+            all_told = false;
+            continue;
+        }
+        const mca_bml_fsbml_rail_t *rail = &fsbml_rails.rail[path->rail];
+        char rest[256], detail[FSBML_NAME_DETAIL], why[sizeof(path->why)];
+        fsbml_diagnose_end(ep, path);
+        char *peer = fsbml_proc_host(ep->proc);
+        opal_mutex_lock(&ep->lock);
+        const uint32_t kind = path->kind;
+        memcpy(why, path->why, sizeof(why));
+        path->reported = true;
+        opal_mutex_unlock(&ep->lock);
+        fsbml_rails_names(atomic_load(&ep->possible), rest, sizeof(rest));
+        opal_show_help(FSBML_HELP, "rail left out", true, rail->name, fsbml_name_detail(rail, detail),
+                       fsbml_node_name(), peer, why, '\0' != rest[0] ? rest : "none");
+        fsbml_diagnose_note(path->rail, peer, kind, why);
+        free(peer);
+    }
+    return all_told;
+}
+
+void fsbml_path_use_one(mca_bml_fsbml_endpoint_t *ep)
+{
+    uint32_t only = 0;
+    for (uint32_t i = ep->n_paths; i-- > 0;) {
+        only = ep->path[i].removed ? only : fsbml_bit(ep->path[i].rail);
+    }
+    atomic_store(&ep->possible, only);
+    atomic_store(&ep->live, only);
+    atomic_store(&ep->asleep, 0);
+}
+
+void fsbml_path_remove(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    opal_mutex_lock(&ep->lock);
+    path->removed = true;
+    path->closed_ns = 0;
+    path->reported = false;
+    fsbml_endpoint_remove_path(ep, path->rail);
+    if (ep->mute) {
+        fsbml_path_use_one(ep);
+    }
+    opal_mutex_unlock(&ep->lock);
+    if (0 != atomic_load(&ep->n_held)) {
+        fsbml_watch(ep); /* what waits for this rail alone must fail */
+    }
+}

@@ -1,0 +1,218 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ * Rails: from BTL modules to what a scheduler can choose from, and what the system knows of them.
+ *
+ * rail      one real BTL module that shares its exclusivity with another
+ * group     the rails of equal exclusivity; has the one pseudo BTL that the PML knows for all of their peers
+ */
+#ifndef MCA_BML_FSBML_RAILS_H
+#define MCA_BML_FSBML_RAILS_H
+
+#include "params/params.h"
+
+typedef struct mca_bml_fsbml_group_t mca_bml_fsbml_group_t;
+
+/** Room for the PML's header beside a payload: limits are meant for what the user sends. ob1 subtracts its
+ * largest, which has 56 bytes in 4.1 and 80 in 5.0. */
+enum { FSBML_PML_HEADER = 128 };
+
+/** Room for what rails/names.c says of a rail. */
+enum { FSBML_NAME_FULL = FSBML_NAME_MAX + 64, FSBML_NAME_DETAIL = 256 };
+
+typedef struct mca_bml_fsbml_rail_t {
+    mca_btl_base_module_t *btl; /**< the real BTL */
+    mca_bml_fsbml_group_t *group;
+    char name[FSBML_NAME_MAX]; /**< what a person calls it: "eth1" */
+    char key[FSBML_NAME_MAX];  /**< what names it on every node: "tcp:10.71.1.0/24" */
+    fsbml_rail_about_t about;  /**< what else a person may know it by */
+    _Atomic bool measured;
+    _Atomic bool reversed;   /**< measured the other way round than this process sends */
+    fsbml_loggp_t model;     /**< what the scheduler has then */
+    bool in_table;           /**< the table has parameters of it */
+    bool in_turn;            /**< the table says that a process uses one of such rails */
+    fsbml_loggp_t params;    /**< those in the table, in the direction in which this process sends */
+    _Atomic uint64_t way_ns; /**< of FSBML's smallest packet, by the model; 0: there is none */
+    _Atomic uint64_t L_ns;   /**< of the model */
+    _Atomic uint64_t ask_ns; /**< how long that packet keeps the rail, by the model */
+    uint32_t key_digest;     /**< of the key: names the rail in a registration handle */
+    mca_btl_base_module_t
+        bound; /**< the pseudo BTL's functions on this rail alone: for what must follow a put */
+} mca_bml_fsbml_rail_t;
+
+struct mca_bml_fsbml_group_t {
+    mca_btl_base_module_t pseudo; /**< the BTL that the PML sees; first, so that the two pointers are one */
+    uint32_t rails;               /**< bit mask */
+    _Atomic uint32_t gone;        /**< those of them that del_btl took out of use */
+    size_t max_send_size;         /**< of the rails, before the quantum */
+    size_t rndv_eager_limit;
+    uint32_t rdma_rails;   /**< those over which the PML puts and gets; 0: it does neither */
+    size_t rdma_frag_size; /**< of those, before the quantum */
+    size_t get_limit;
+    bool rdma_rests; /**< the PML sends fragments over them all the same: none registers memory */
+};
+
+/** One central table of rails for the process, from bml_init to bml_finalize (thesis 5.6.1). */
+typedef struct fsbml_rails_t {
+    mca_btl_base_module_t **btls; /**< in use, by falling exclusivity */
+    size_t n_btls;
+    char (*btl_key)[FSBML_NAME_MAX]; /**< names of the BTLs on every node; those that the user left out follow
+                                        at the end */
+    size_t n_keys;
+    mca_bml_fsbml_rail_t rail[FSBML_MAX_RAILS];
+    uint32_t n_rails;
+    mca_bml_fsbml_group_t *group[FSBML_MAX_RAILS];
+    uint32_t n_groups;
+    fsbml_sched_t *sched;
+    mca_btl_base_component_progress_fn_t *progress; /**< functions that are registered */
+    size_t n_progress;
+    mca_btl_base_module_error_cb_fn_t error_cb; /**< the PML's; NULL: not known yet */
+} fsbml_rails_t;
+extern fsbml_rails_t fsbml_rails;
+
+/* rails/rails.c: from BTL modules to rails and groups */
+int fsbml_rails_setup(void);
+void fsbml_rails_teardown(void);
+/** A BTL that could be a rail and is none. */
+typedef struct fsbml_left_out_t {
+    char name[FSBML_NAME_FULL]; /**< as fsbml_name_full has it */
+    char interface[sizeof(((fsbml_rail_about_t *) NULL)->interface)];
+    const char *why;
+} fsbml_left_out_t;
+/** Returns how many *first has. */
+size_t fsbml_rails_left_out(const fsbml_left_out_t **first);
+/** What a BTL can really do: its flags, less what it lacks a function for. */
+uint32_t fsbml_btl_flags(const mca_btl_base_module_t *btl);
+/** Registers a BTL's progress function; at low priority while no peer uses the BTL. */
+void fsbml_progress_start(mca_btl_base_module_t *btl, bool in_use);
+void fsbml_progress_stop(void);
+/** Has all BTLs in use call a function for messages of a tag. */
+int fsbml_rails_receive(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc, void *data);
+/** The pseudo BTL that stands for a real one, or the BTL itself. */
+mca_btl_base_module_t *fsbml_visible_btl(mca_btl_base_module_t *btl);
+/** Rail of a BTL, or -1. */
+int fsbml_rail_of(const mca_btl_base_module_t *btl);
+/** Comma-separated names of the rails in a mask, for messages. */
+void fsbml_rails_names(uint32_t rails, char *buf, size_t len);
+
+/* rails/names.c: names, addresses, links */
+/** Names a BTL module, the ordinal-th of its component: name for people on this node, key for all nodes, and
+ * what the kernel tells of its interface. */
+void fsbml_name_btl(const mca_btl_base_module_t *btl, unsigned ordinal, char name[FSBML_NAME_MAX],
+                    char key[FSBML_NAME_MAX], fsbml_rail_about_t *about);
+/** Fills in all that an interface's name leads to, but for where its device is. "" everywhere if there is no
+ * such interface. */
+void fsbml_about_interface(const char *interface, fsbml_rail_about_t *about);
+/** The drivers of links without a device (veth, tap) say 10 or 10,000 Mbit/s, whatever there is behind
+ * them. */
+/** What an interface's driver says, in Mbit/s; 0: nothing. */
+uint32_t fsbml_interface_speed(const char *interface);
+bool fsbml_speed_is_made_up(const char *interface, uint32_t mbps);
+/** Whether a user's word means this rail: name, key, interface, address, network, device, PCI address, or BTL
+ * component. */
+bool fsbml_name_means(const char *word, const char *name, const char *key, const char *component,
+                      const fsbml_rail_about_t *about);
+/** Whether a word is an address in this rail's network. */
+bool fsbml_name_is_near(const char *word, const fsbml_rail_about_t *about);
+/** "eth1 (10.71.1.2)", or the name alone; returns buf. */
+const char *fsbml_name_full(const char *name, const fsbml_rail_about_t *about, char buf[FSBML_NAME_FULL]);
+/** What stands in brackets behind a rail's name, "10.71.1.2, tcp:10.71.1.0/24"; returns buf. */
+const char *fsbml_name_detail(const mca_bml_fsbml_rail_t *rail, char buf[FSBML_NAME_DETAIL]);
+/** What is known of its link and device, ", 10000 Mbit/s, MTU 1500, device mlx5_0, PCI 0000:3b:00.0, NUMA
+ * node 1"; returns buf. */
+const char *fsbml_name_facts(const fsbml_rail_about_t *about, char buf[FSBML_NAME_DETAIL]);
+
+/* rails/place.c: device, PCI address and NUMA node */
+/** The machine, as hwloc knows it. */
+typedef struct fsbml_machine_t {
+    void *topology; /**< hwloc_topology_t; NULL: there is none */
+    bool own;       /**< loaded here */
+    uint64_t nodes; /**< NUMA nodes (bit = number, the first 64) that this process is bound to, 0: unknown */
+} fsbml_machine_t;
+/** Takes the topology that Open MPI has. `load`: if that has no devices, or there is none, loads one, which
+ * takes time. */
+void fsbml_machine_look(fsbml_machine_t *machine, bool load);
+void fsbml_machine_done(fsbml_machine_t *machine);
+/** NUMA nodes of a set of processors (hwloc_const_cpuset_t); 0: all of them, or unknown. */
+uint64_t fsbml_machine_nodes(void *topology, const void *cpuset);
+/** Fills in device, PCI address, NUMA node, and whether that is far, by the interface in *about or else the
+ * device's name. */
+void fsbml_machine_place(const fsbml_machine_t *machine, const char *name, fsbml_rail_about_t *about);
+/** Says so if a rail is far. */
+void fsbml_machine_tell(const fsbml_machine_t *machine, const char *name, const fsbml_rail_about_t *about);
+/** The same for all rails with a full topology, which starting processes do without: for code that is about
+ * to show them. */
+void fsbml_rails_place(void);
+
+/* rails/kernel.c: what the kernel knows of a rail that is a network interface */
+/** Its interface: with btl_tcp_links > 1 there are several rails on one, "eth1:2". */
+void fsbml_kernel_interface(uint32_t rail, char name[FSBML_NAME_MAX]);
+/** Since an interface is there, by all programs: frames, and bytes. */
+typedef struct fsbml_kernel_counters_t {
+    uint64_t in, out, bytes_out;
+} fsbml_kernel_counters_t;
+/** Of this process' network namespace, unlike what /sys may show. False: there is no such interface. */
+bool fsbml_kernel_counters(const char *interface, fsbml_kernel_counters_t *counters);
+/** A TCP connection of any process in this network namespace, by IPv4; addresses as in a struct in_addr. */
+typedef struct fsbml_kernel_connection_t {
+    uint32_t local, remote;
+    unsigned state;  /**< FSBML_KERNEL_ESTABLISHED, or else */
+    unsigned unsent; /**< bytes that are sent or to be sent, and not acknowledged */
+    unsigned again;  /**< how often the oldest of them was sent again */
+} fsbml_kernel_connection_t;
+enum { FSBML_KERNEL_ESTABLISHED = 1 };
+/** Calls a function for each, until it returns true. */
+void fsbml_kernel_connections(bool (*fn)(const fsbml_kernel_connection_t *c, void *what), void *what);
+typedef struct fsbml_kernel_tcp_t {
+    uint32_t connections;   /**< of this process over the rail, that are open */
+    uint64_t busy_ns;       /**< sum of the times that there was data which the peer had not acknowledged */
+    uint64_t acknowledged;  /**< bytes */
+    uint64_t retransmitted; /**< segments */
+} fsbml_kernel_tcp_t;
+/** False: it has no TCP connection, or is no interface. */
+bool fsbml_kernel_tcp(uint32_t rail, fsbml_kernel_tcp_t *sum);
+/** Bytes that the interface has sent since it is there, by all programs. */
+bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes);
+typedef struct fsbml_kernel_link_t {
+    bool carrier;      /**< false only of an interface that is up and has none */
+    uint8_t device[6]; /**< its address, zeros: it has none */
+    uint32_t mtu;
+    uint64_t received; /**< frames since it is there, UINT64_MAX: not known */
+} fsbml_kernel_link_t;
+/** State of an interface of this process' network namespace, which /sys need not show. False: there is none.
+ */
+bool fsbml_kernel_link(const char *interface, fsbml_kernel_link_t *link);
+
+/* rails/files.c: too few file descriptors for all connections */
+/** At the end of MPI_Init: says so, and from then on ends the job once peers wait for a connection in vain.
+ */
+void fsbml_files_check(void);
+void fsbml_files_forget(void);
+
+/* rails/end.c: what this end of a path sees of it */
+/** The rails are known: from now on it counts whether anything comes in on them. */
+void fsbml_end_begin(void);
+/** Bytes of a message that fills a frame of a rail's interface, 0: unknown. */
+size_t fsbml_end_frame(uint32_t rail);
+/** `other` is the address of the peer's end, NULL or "" if it is not known. */
+void fsbml_end_look(uint32_t rail, const char *other, fsbml_end_t *end);
+
+/* rails/echo.c: a rail that leads back to this node */
+/** The rails are known: what is counted on a rail's interface from now on matters, and what was found before
+ * does not. */
+void fsbml_echo_begin(uint32_t rail, const char *interface);
+/** Whether what this node sends on it comes in again. Only for a rail that does not work: it may send some
+ * frames to find out, and takes 5 ms then, 60 at most if frames come in. Any thread. */
+bool fsbml_echo(uint32_t rail, const char *interface);
+
+/* rails/ledger.c: what the ranks of a node have given to its rails */
+/** Moves the scheduler's state into the node's ledger, if it is wanted and can be had. */
+void fsbml_ledger_join(void);
+/** After the scheduler's end. */
+void fsbml_ledger_leave(void);
+
+#endif /* MCA_BML_FSBML_RAILS_H */

@@ -1,0 +1,150 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* What the PML may expect of a group's pseudo BTL, from what its rails' BTLs say of themselves: flags,
+ * limits, latency, and how long messages are cut once the rails' parameters are known. */
+
+#include "send/send.h"
+
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What the limits for memory of GPUs mean on one BTL, where 0 is "as for other memory". */
+static void resolve_gpu_limits(mca_btl_base_module_t *btl)
+{
+#if FSBML_GPU_SENDS
+    btl->FSBML_GPU_MAX_SEND_SIZE =
+        0 != btl->FSBML_GPU_MAX_SEND_SIZE ? btl->FSBML_GPU_MAX_SEND_SIZE : btl->btl_max_send_size;
+#endif
+#if OPAL_CUDA_GDR_SUPPORT
+    /* The largest number is how a BTL says that no data is to be eager; ob1 looks for it on the real BTLs
+     * only. */
+    btl->FSBML_GPU_EAGER_LIMIT = SIZE_MAX == btl->FSBML_GPU_EAGER_LIMIT ? FSBML_PML_HEADER
+                                 : 0 != btl->FSBML_GPU_EAGER_LIMIT      ? btl->FSBML_GPU_EAGER_LIMIT
+                                                                        : btl->btl_eager_limit;
+    btl->FSBML_GPU_RDMA_LIMIT = 0 != btl->FSBML_GPU_RDMA_LIMIT ? btl->FSBML_GPU_RDMA_LIMIT : SIZE_MAX;
+#endif
+    (void) btl;
+}
+
+/* A group's are the least of its rails'. */
+static void lessen_gpu_limits(mca_btl_base_module_t *p, mca_btl_base_module_t real)
+{
+    resolve_gpu_limits(&real);
+#if FSBML_GPU_SENDS
+    p->FSBML_GPU_MAX_SEND_SIZE = lesser(p->FSBML_GPU_MAX_SEND_SIZE, real.FSBML_GPU_MAX_SEND_SIZE);
+#endif
+#if OPAL_CUDA_GDR_SUPPORT
+    p->FSBML_GPU_EAGER_LIMIT = lesser(p->FSBML_GPU_EAGER_LIMIT, real.FSBML_GPU_EAGER_LIMIT);
+    p->FSBML_GPU_RDMA_LIMIT = lesser(p->FSBML_GPU_RDMA_LIMIT, real.FSBML_GPU_RDMA_LIMIT);
+#endif
+    (void) p;
+}
+
+/* What does not differ from the limits for other memory goes with them, also when the quantum changes
+ * those. */
+static void drop_gpu_limits(mca_btl_base_module_t *p)
+{
+#if FSBML_GPU_SENDS
+    p->FSBML_GPU_MAX_SEND_SIZE =
+        p->FSBML_GPU_MAX_SEND_SIZE != p->btl_max_send_size ? p->FSBML_GPU_MAX_SEND_SIZE : 0;
+#endif
+#if OPAL_CUDA_GDR_SUPPORT
+    p->FSBML_GPU_EAGER_LIMIT = p->FSBML_GPU_EAGER_LIMIT != p->btl_eager_limit ? p->FSBML_GPU_EAGER_LIMIT : 0;
+#endif
+    (void) p;
+}
+
+void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
+{
+    mca_btl_base_module_t *p = &group->pseudo;
+    /* A promise must hold on every rail, a demand counts if one rail makes it. */
+    const uint32_t promises =
+        MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_SIGNALED | FSBML_BTL_FLAGS_COPY_ASYNC;
+    const uint32_t demands = MCA_BTL_FLAGS_NEED_ACK | MCA_BTL_FLAGS_NEED_CSUM | FSBML_BTL_FLAGS_ANY;
+    bool first = true;
+
+    for (uint32_t i = 0; i < fsbml_rails.n_rails; ++i) {
+        const mca_btl_base_module_t *real = fsbml_rails.rail[i].btl;
+        if (0 == (group->rails & fsbml_bit(i))) {
+            continue;
+        }
+        if (first) {
+            *p = *real;
+            p->btl_flags = (real->btl_flags & (promises | demands)) | MCA_BTL_FLAGS_SEND;
+            resolve_gpu_limits(p);
+            first = false;
+        } else {
+            p->btl_eager_limit = lesser(p->btl_eager_limit, real->btl_eager_limit);
+            p->btl_rndv_eager_limit = lesser(p->btl_rndv_eager_limit, real->btl_rndv_eager_limit);
+            p->btl_max_send_size = lesser(p->btl_max_send_size, real->btl_max_send_size);
+            lessen_gpu_limits(p, *real);
+            p->btl_latency = p->btl_latency < real->btl_latency ? p->btl_latency : real->btl_latency;
+            p->btl_bandwidth += real->btl_bandwidth;
+            p->btl_flags &= ~(promises & ~real->btl_flags);
+            p->btl_flags |= real->btl_flags & demands;
+        }
+    }
+    drop_gpu_limits(p);
+    /* A message of just the eager limit, mostly a power of two, is eager too: its handshake would cost the
+     * time in which the next message could already be given to another rail. */
+    p->btl_eager_limit = lesser(p->btl_eager_limit + FSBML_PML_HEADER, p->btl_max_send_size);
+    group->max_send_size = p->btl_max_send_size;
+    group->rndv_eager_limit = p->btl_rndv_eager_limit;
+    /* One-sided communication takes the BTL of least latency: that must be this one, not one of its rails. */
+    p->btl_latency -= p->btl_latency > 0 ? 1 : 0;
+}
+
+/* Of a fragment's time may go into its fixed part, which is hidden while another one is on the rail: what a
+ * large fragment loses at a message's end, where rails do not end together, is more. */
+#define LOSS 0.06
+enum { LEAST = 8192 }; /* so that its last frame, which is not full, does not matter */
+
+/* The parameters of those of a group's rails that this process uses. *in_turn: of some that the processor
+ * feeds one at a time. */
+static size_t parameters(const mca_bml_fsbml_group_t *group, fsbml_loggp_t *params, bool *in_turn)
+{
+    size_t n = 0;
+    *in_turn = false;
+    for (uint32_t left = group->rails & ~group->gone; 0 != left; left &= left - 1) {
+        const mca_bml_fsbml_rail_t *rail = &fsbml_rails.rail[__builtin_ctz(left)];
+        if (rail->in_table && rail->measured) {
+            params[n++] = rail->params;
+            *in_turn = *in_turn || rail->in_turn;
+        }
+    }
+    return n;
+}
+
+static void cut(mca_bml_fsbml_group_t *group, size_t quantum)
+{
+    fsbml_rdma_apply_quantum(group, quantum);
+    quantum = lesser(quantum + FSBML_PML_HEADER, group->max_send_size);
+    group->pseudo.btl_max_send_size = quantum;
+    group->pseudo.btl_rndv_eager_limit = lesser(quantum, group->rndv_eager_limit);
+    for (uint32_t left = group->rails; 0 != left; left &= left - 1) {
+        (void) fsbml_account_set_fragment(fsbml_observe_account(), (size_t) __builtin_ctz(left), quantum);
+    }
+    FSBML_VERBOSE(FSBML_V_RAILS, "fragments of long messages: at most %zu bytes", quantum);
+}
+
+void fsbml_limits_apply_quantum(void)
+{
+    for (uint32_t g = 0; g < fsbml_rails.n_groups; ++g) {
+        mca_bml_fsbml_group_t *group = fsbml_rails.group[g];
+        fsbml_loggp_t params[FSBML_MAX_RAILS];
+        bool in_turn;
+        const size_t n = parameters(group, params, &in_turn);
+        if (0 != mca_bml_fsbml_params.quantum) {
+            cut(group, mca_bml_fsbml_params.quantum);
+        } else if (1 == n && in_turn) {
+            fsbml_rdma_wake(group); /* and nothing is cut: there is nothing to divide it between */
+        } else if (n > 0) {
+            cut(group, fsbml_quantum(params, n, LOSS, LEAST, group->max_send_size));
+        }
+    }
+}

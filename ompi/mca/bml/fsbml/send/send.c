@@ -1,0 +1,63 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/* The room's beginning and end, and what it does when something happens to a peer. */
+
+#include "send/send.h"
+
+static int path_known(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    fsbml_rdma_bind(ep, path);
+    return fsbml_onesided_path_known(path->super.btl_endpoint, ep);
+}
+
+static void path_gone(mca_bml_fsbml_path_t *path)
+{
+    fsbml_onesided_path_gone(path->super.btl_endpoint);
+}
+
+static void look(mca_bml_fsbml_endpoint_t *ep)
+{
+    fsbml_held_release(ep);
+    fsbml_rdma_retry(ep);
+}
+
+static void forget(mca_bml_fsbml_endpoint_t *ep)
+{
+    fsbml_rdma_forget(ep);
+    fsbml_held_drop(ep);
+}
+
+static const fsbml_peers_listener_t listener = {.path_known = path_known,
+                                                .path_gone = path_gone,
+                                                .path_live = fsbml_held_release,
+                                                .look = look,
+                                                .no_path = fsbml_held_fail,
+                                                .forget = forget,
+                                                .answered = fsbml_observe_answered};
+
+void fsbml_send_setup(void)
+{
+    for (uint32_t g = 0; g < fsbml_rails.n_groups; ++g) {
+        mca_bml_fsbml_group_t *group = fsbml_rails.group[g];
+        fsbml_limits_construct(group);
+        fsbml_btl_construct(group);
+        fsbml_rdma_construct(group);
+    }
+    /* A class is made ready by its first object: here, while there is one thread. */
+    opal_class_initialize(OBJ_CLASS(mca_bml_fsbml_held_t));
+    opal_class_initialize(OBJ_CLASS(mca_btl_base_descriptor_t));
+    fsbml_peers_listen(&listener);
+    fsbml_put_watch();
+    fsbml_observe_start(fsbml_btl_observe);
+}
+
+void fsbml_send_teardown(void)
+{
+    fsbml_put_unwatch();
+    fsbml_onesided_fini();
+    fsbml_rdma_fini();
+    fsbml_observe_stop();
+}
