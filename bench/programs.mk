@@ -5,7 +5,6 @@
 
 bench = $(TOP)/bench
 fsbml = $(TOP)/ompi/mca/bml/fsbml
-cluster = $(TOP)/tests/sim/cluster
 vpath %.cpp $(bench)
 vpath %.c $(bench)
 
@@ -19,7 +18,7 @@ p2p = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/mpi/p2p*.cpp)) $(common)
 onesided = mpi/onesided.o $(common)
 calibrate_job = calibrate/job.o
 # Reads traces as the simulator does.
-replay_job = mpi/replay.o cluster.objects/trace.o cluster.objects/trace_lines.o $(common)
+replay_job = mpi/replay.o sim/trace/trace.o sim/trace/lines.o $(common)
 mpi_programs = onetoone collectives p2p onesided calibrate_job replay_job
 
 # The program has the folder's name, so its objects are in another.
@@ -38,8 +37,8 @@ vft_bench = micro/vft_bench.o $(core) $(patsubst %,core.objects/explain/%.o,acco
 calibrate = $(filter-out calibrate/job.o,$(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/calibrate/*.cpp))) \
 	$(filter-out harness/main.o,$(harness)) $(core)
 
-# The simulator of a cluster is the tests'; so are the rules in it. No part of Open MPI: MPICC=true will do.
-simulator = $(patsubst $(cluster)/%.cpp,cluster.objects/%.o,$(wildcard $(cluster)/*.cpp))
+# The simulator of a cluster. No part of Open MPI: MPICC=true will do.
+simulator = $(patsubst $(TOP)/%.cpp,%.o,$(wildcard $(TOP)/sim/*/*.cpp))
 simulate = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/simulate/*.cpp)) \
 	$(addprefix harness/,arms.o compare.o launch.o progress.o results.o table.o) $(simulator) $(core)
 replay = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/replay/*.cpp)) whatif/rails.o whatif/job.o \
@@ -126,22 +125,22 @@ calibrate/%.o: calibrate/%.cpp
 	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(fsbml) -MMD -MP -c -o $@ $<
 simulate/%.o: simulate/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O1 -I$(cluster) $(CXXFLAGS_ALL) -Wshadow -I$(bench)/harness -I$(fsbml)/core -MMD -MP -c -o $@ $<
-cluster.objects/%.o: $(cluster)/%.cpp
+	$(CXX) -O1 $(CXXFLAGS_ALL) -I$(TOP) -Wshadow -I$(bench)/harness -I$(fsbml)/core -MMD -MP -c -o $@ $<
+sim/%.o: $(TOP)/sim/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O2 $(CXXFLAGS_ALL) -I$(cluster) -I$(fsbml)/core -MMD -MP -c -o $@ $<
+	$(CXX) -O2 $(CXXFLAGS_ALL) -I$(TOP) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 mpi/replay.o: mpi/replay.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O2 $(mpi_compile) $(CXXFLAGS_ALL) -I$(TOP)/tests -I$(fsbml)/core -MMD -MP -c -o $@ $<
+	$(CXX) -O2 $(mpi_compile) $(CXXFLAGS_ALL) -I$(TOP) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 replay/%.o: replay/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O1 $(CXXFLAGS_ALL) -Wshadow -I$(bench) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
+	$(CXX) -O1 $(CXXFLAGS_ALL) -Wshadow -I$(bench) -I$(bench)/harness -I$(TOP) -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 whatif/%.o: whatif/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O1 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
+	$(CXX) -O1 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(TOP) -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 trace/%.o: trace/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O1 $(CXXFLAGS_ALL) -Wshadow -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
+	$(CXX) -O1 $(CXXFLAGS_ALL) -Wshadow -I$(bench)/harness -I$(TOP) -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 core.objects/%.o: $(fsbml)/core/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(core_flags) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
@@ -158,13 +157,12 @@ tested = $(filter-out $(core),$(sort $(filter-out calibrate/main.o,$(calibrate))
 	$(filter-out replay/main.o,$(replay)) $(filter-out matrix/main.o,$(matrix)))) mpi/draws.o common/options.o
 bench_tests: $(tests) $(tested) $(CORE)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt -lgtest_main -lgtest -pthread
-# Two headers are called traffic.hpp.
 tests/simulate%.o: $(TOP)/tests/bench/simulate%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O0 -I$(cluster) $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/simulate -I$(fsbml)/core -MMD -MP -c -o $@ $<
+	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(TOP) -I$(bench)/harness -I$(bench)/simulate -I$(fsbml)/core -MMD -MP -c -o $@ $<
 tests/replay%.o: $(TOP)/tests/bench/replay%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
+	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench) -I$(bench)/harness -I$(TOP) -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 tests/%.o: $(TOP)/tests/bench/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/mpi -I$(bench)/calibrate -I$(bench)/matrix -I$(fsbml) -MMD -MP -c -o $@ $<

@@ -1,4 +1,4 @@
-# The programs that need no MPI: those around the simulator of a cluster (tests/sim/cluster), and the core's benchmark. Sourced,
+# The programs that need no MPI: those around the simulator of a cluster (sim), and the core's benchmark. Sourced,
 # never run.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.

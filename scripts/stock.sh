@@ -87,7 +87,7 @@ link_sources() {
     mkdir -p "$farm"
     (
         cd "$FSBML_TOP" || exit
-        find configure.ac configure.m4 Makefile.am LICENSE ompi/mca/bml/fsbml tests -type f \
+        find configure.ac configure.m4 Makefile.am LICENSE ompi/mca/bml/fsbml sim tests -type f \
             \( -name '*.ac' -o -name '*.m4' -o -name '*.am' -o -name '*.mk' -o -name '*.map' -o -name '*.txt' -o -name '*.[ch]' \
             -o -name '*.[ch]pp' -o -name '*.awk' -o -name '*.xml' -o -name '*_test.sh' -o -name LICENSE \) -print
     ) | while IFS= read -r file; do

@@ -29,8 +29,8 @@ plan() {
         as_c "$header" "$core"
         as_cpp "$header" "$core"
     done
-    for header in "$fsbml"/core/*.hpp "$fsbml"/explain/*.hpp tests/unit/*.hpp tests/sim/*.hpp tests/sim/cluster/*.hpp; do
-        as_cpp "$header" "$core -Itests/sim/cluster"
+    for header in "$fsbml"/core/*.hpp "$fsbml"/explain/*.hpp tests/unit/*.hpp tests/sim/*.hpp sim/*/*.hpp; do
+        as_cpp "$header" "$core -I."
     done
     for header in bench/*/*.hpp; do
         [ -f "$header" ] || continue
@@ -39,8 +39,7 @@ plan() {
             bench/btl/* | bench/common/* | bench/kernels/* | bench/mpi/*)
                 [ -z "$mpi" ] || as_cpp "$header" "-Ibench/common $core -DOMPI_SKIP_MPICXX=1 $mpi"
                 ;;
-            bench/simulate/*) as_cpp "$header" "-Itests/sim/cluster -Ibench/common -Ibench/harness $core" ;;
-            *) as_cpp "$header" "-Ibench/common -Ibench/harness -Ibench -Itests $core" ;;
+                        *) as_cpp "$header" "-Ibench/common -Ibench/harness -Ibench -I. $core" ;;
         esac
     done
 }

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "session.hpp"
-#include "sim/cluster/trace.hpp"
+#include "sim/trace/trace.hpp"
 
 #include <algorithm>
 #include <chrono>

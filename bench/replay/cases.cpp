@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "cases.hpp"
 
-#include "sim/cluster/traffic.hpp"
+#include "sim/traffic/traffic.hpp"
 #include "whatif/job.hpp"
 
 #include <algorithm>

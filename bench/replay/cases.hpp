@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "sim/cluster/workload.hpp"
+#include "sim/job/workload.hpp"
 
 #include <string>
 #include <vector>

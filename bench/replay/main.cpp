@@ -8,7 +8,7 @@
 #include "common/statistics.hpp"
 #include "launch.hpp"
 #include "rounds.hpp"
-#include "sim/cluster/trace.hpp"
+#include "sim/trace/trace.hpp"
 #include "write.hpp"
 
 #include <CLI/CLI.hpp>

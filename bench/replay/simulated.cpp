@@ -4,8 +4,8 @@
 #include "simulated.hpp"
 
 #include "common/statistics.hpp"
-#include "sim/cluster/rule_fsbml.hpp"
-#include "sim/cluster/simulate.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/rules/fsbml.hpp"
 
 namespace fsbml::replay
 {

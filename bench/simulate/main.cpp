@@ -5,7 +5,7 @@
 
 #include "launch.hpp"
 #include "progress.hpp"
-#include "rule_fsbml.hpp"
+#include "sim/rules/fsbml.hpp"
 
 #include <CLI/CLI.hpp>
 

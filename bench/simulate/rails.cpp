@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "rails.hpp"
 
-#include "traffic_dice.hpp"
+#include "sim/traffic/dice.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "cluster.hpp"
+#include "sim/job/cluster.hpp"
 
 #include <string>
 #include <vector>

@@ -3,9 +3,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "runs.hpp"
 
-#include "rivals.hpp"
-#include "rule_fsbml.hpp"
-#include "search.hpp"
+#include "sim/optimum/search.hpp"
+#include "sim/rules/fsbml.hpp"
+#include "sim/rules/rivals.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -5,9 +5,9 @@
 
 #include "rails.hpp"
 
-#include "bound.hpp"
-#include "rule.hpp"
-#include "traffic.hpp"
+#include "sim/bound/bound.hpp"
+#include "sim/job/rule.hpp"
+#include "sim/traffic/traffic.hpp"
 
 #include <functional>
 #include <optional>

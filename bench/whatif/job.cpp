@@ -3,9 +3,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "job.hpp"
 
-#include "sim/cluster/decisions.hpp"
-#include "sim/cluster/trace_merge.hpp"
-#include "sim/cluster/traffic.hpp"
+#include "sim/trace/decisions.hpp"
+#include "sim/trace/merge.hpp"
+#include "sim/traffic/traffic.hpp"
 
 #include <algorithm>
 #include <filesystem>

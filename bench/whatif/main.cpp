@@ -4,7 +4,7 @@
 #include "show.hpp"
 
 #include "command.hpp"
-#include "sim/cluster/trace_merge.hpp"
+#include "sim/trace/merge.hpp"
 #include "write.hpp"
 
 #include <algorithm>

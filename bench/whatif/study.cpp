@@ -3,9 +3,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "study.hpp"
 
-#include "sim/cluster/rivals.hpp"
-#include "sim/cluster/rule_fsbml.hpp"
-#include "sim/cluster/simulate.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/rules/fsbml.hpp"
+#include "sim/rules/rivals.hpp"
 
 #include <algorithm>
 #include <stdexcept>

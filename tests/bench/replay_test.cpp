@@ -6,7 +6,7 @@
 #include "replay/rows.hpp"
 #include "replay/simulated.hpp"
 
-#include "sim/cluster/traffic.hpp"
+#include "sim/traffic/traffic.hpp"
 
 #include <gtest/gtest.h>
 

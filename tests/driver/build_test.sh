@@ -13,7 +13,7 @@ trap 'rm -rf -- "$work"' EXIT
 top=$work/fsbml
 mkdir -p "$top" "$work/home"
 (cd "$source_top" && tar -cf - --exclude=.libs --exclude='*.o' --exclude=Makefile.in \
-    fsbml scripts configure.ac configure.m4 Makefile.am LICENSE docs ompi tests) | tar -xf - -C "$top"
+    fsbml scripts configure.ac configure.m4 Makefile.am LICENSE docs ompi sim tests) | tar -xf - -C "$top"
 export HOME=$work/home FSBML_BUILD=$work/build FSBML_CACHE=$work/cache
 unset FSBML_OPENMPI
 unset "${!OMPI_MCA_@}"

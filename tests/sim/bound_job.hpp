@@ -6,7 +6,7 @@
 #ifndef FSBML_TESTS_SIM_BOUND_JOB_HPP
 #define FSBML_TESTS_SIM_BOUND_JOB_HPP
 
-#include "cluster/bound.hpp"
+#include "sim/bound/bound.hpp"
 
 #include <utility>
 #include <vector>

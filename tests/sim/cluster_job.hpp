@@ -6,7 +6,7 @@
 #ifndef FSBML_TESTS_SIM_CLUSTER_JOB_HPP
 #define FSBML_TESTS_SIM_CLUSTER_JOB_HPP
 
-#include "cluster/simulate.hpp"
+#include "sim/engine/simulate.hpp"
 
 #include <functional>
 

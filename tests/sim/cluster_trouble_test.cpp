@@ -7,7 +7,7 @@
 #include "cluster_job.hpp"
 
 #include "../unit/model.hpp"
-#include "cluster/rule_fsbml.hpp"
+#include "sim/rules/fsbml.hpp"
 
 #include <gtest/gtest.h>
 

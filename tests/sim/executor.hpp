@@ -6,7 +6,7 @@
 #ifndef FSBML_TESTS_SIM_EXECUTOR_HPP
 #define FSBML_TESTS_SIM_EXECUTOR_HPP
 
-#include "cluster/traffic.hpp"
+#include "sim/traffic/traffic.hpp"
 
 #include <deque>
 #include <map>

@@ -5,7 +5,7 @@
 // Lower bounds of clusters and workloads drawn by lot, held against the best of all assignments and against
 // each other.
 #include "bound_job.hpp"
-#include "cluster/optimum.hpp"
+#include "sim/optimum/optimum.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 // Predictions of patterns against all numbers that paper 004's text prints: the example of III-E, table II
 // and what IV-B says of it, and its inequalities. Its figures 5 and 17, the predicted and the real times of
 // Alltoall_A and B, are curves, and g(m), L and the errors of its network are printed nowhere.
-#include "cluster/patterns_run.hpp"
-#include "cluster/traffic.hpp"
+#include "sim/patterns/run.hpp"
+#include "sim/traffic/traffic.hpp"
 
 #include "../unit/model.hpp"
 #include "predict.hpp"

@@ -4,9 +4,9 @@
 
 // Predictions of all-to-all (cluster/patterns.hpp) against the simulated cluster, whose bottlenecks are the
 // edges of the paper's tree. What both say alike, within what bounds, and where they part and why.
-#include "cluster/patterns_run.hpp"
-#include "cluster/traffic.hpp"
 #include "cluster_job.hpp"
+#include "sim/patterns/run.hpp"
+#include "sim/traffic/traffic.hpp"
 
 #include "../unit/model.hpp"
 

@@ -7,7 +7,7 @@
 #define FSBML_TESTS_SIM_RIVALS_HPP
 
 #include "../unit/sched.hpp"
-#include "cluster/rivals.hpp"
+#include "sim/rules/rivals.hpp"
 
 #include <cmath>
 #include <random>

@@ -5,9 +5,9 @@
 // All rivals: they keep to the rails they may use, lose no byte, and decide alike for a seed.
 #include "rivals.hpp"
 
-#include "cluster/bound.hpp"
-#include "cluster/simulate.hpp"
-#include "cluster/traffic.hpp"
+#include "sim/bound/bound.hpp"
+#include "sim/engine/simulate.hpp"
+#include "sim/traffic/traffic.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 // The search for better schedules: it finds what is known to be there, and nothing that cannot be.
 #include "rivals.hpp"
 
-#include "cluster/bound.hpp"
-#include "cluster/rule_fsbml.hpp"
-#include "cluster/search.hpp"
-#include "cluster/traffic.hpp"
+#include "sim/bound/bound.hpp"
+#include "sim/optimum/search.hpp"
+#include "sim/rules/fsbml.hpp"
+#include "sim/traffic/traffic.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Records of processes merged to a trace, and workloads as schedules of LogGOPSim.
-#include "cluster/trace_goal.hpp"
-#include "cluster/trace_merge.hpp"
-#include "cluster/traffic.hpp"
+#include "sim/trace/goal.hpp"
+#include "sim/trace/merge.hpp"
+#include "sim/traffic/traffic.hpp"
 #include "workloads.hpp"
 
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 
 // Traces as text: read and written without loss and in bounded memory; what is malformed, refused by its
 // line.
-#include "cluster/traffic.hpp"
+#include "sim/traffic/traffic.hpp"
 #include "workloads.hpp"
 
 #include <gtest/gtest.h>

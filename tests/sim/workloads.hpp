@@ -6,7 +6,7 @@
 #ifndef FSBML_TESTS_SIM_WORKLOADS_HPP
 #define FSBML_TESTS_SIM_WORKLOADS_HPP
 
-#include "cluster/trace.hpp"
+#include "sim/trace/trace.hpp"
 
 #include <algorithm>
 #include <sstream>
