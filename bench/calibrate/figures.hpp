@@ -4,7 +4,7 @@
 #pragma once
 
 #include "findings.hpp"
-#include "plots.hpp"
+#include "gnuplot.hpp"
 
 namespace fsbml::bench
 {

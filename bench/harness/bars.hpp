@@ -3,20 +3,12 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
+#include "bar.hpp"
 #include "rail_table.hpp"
 #include "results.hpp"
 
 namespace fsbml::bench
 {
-
-struct Bar {
-    std::string text;
-    bool met = false;
-    std::string figures;
-    bool unclear = false; // missed, but nowhere by more than noise can explain
-
-    const char *outcome() const { return met ? "met" : unclear ? "unclear" : "NOT MET"; }
-};
 
 // All bars of the experiment; none if it has none. `rails` are the arms with one rail alone.
 std::vector<Bar> judge(const std::string &experiment, const Results &results,

@@ -3,11 +3,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "arms.hpp"
 #include "bars.hpp"
 #include "conclusion.hpp"
-#include "rail_table.hpp"
-#include "results.hpp"
+#include "rounds.hpp"
 
 #include <string>
 #include <vector>
@@ -18,13 +16,9 @@ namespace fsbml::bench
 {
 
 // What a run was, and what came of it.
-struct Report {
+struct Report : Measurements {
     std::string bench;
     std::string setting; // what was measured on, for people
-    std::vector<Arm> arms;
-    Results results;
-    Results below; // of the layer below MPI, if that was measured too
-    RailTable rails;
     std::vector<Bar> bars;
     Conclusion conclusion;
 };

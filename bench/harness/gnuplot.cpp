@@ -1,10 +1,13 @@
-// Plots of a run: drawing them with gnuplot.
+// Plots, drawn by gnuplot.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
+#include "gnuplot.hpp"
+
 #include "launch.hpp"
-#include "plots.hpp"
 #include "write.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <stdexcept>
 
@@ -19,6 +22,47 @@ const char *const style =
     "set encoding utf8\nset grid linecolor rgb \"#dddddd\"\nset border 3\nset tics nomirror\n";
 
 } // namespace
+
+std::string quoted(const std::string &text)
+{
+    std::string safe;
+    for (char c : text) {
+        safe += c == '"' ? '\'' : c;
+    }
+    return '"' + safe + "\" noenhanced";
+}
+
+std::string file_part(const std::string &text)
+{
+    std::string part;
+    for (char c : text) {
+        part += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
+    }
+    return part;
+}
+
+std::string size_axis(const std::set<std::size_t> &sizes)
+{
+    std::string tics;
+    std::size_t last = 0;
+    for (std::size_t size : sizes) {
+        // Labels need some room on a logarithmic axis.
+        if (last != 0 && size < 2 * last) {
+            continue;
+        }
+        last = std::max<std::size_t>(size, 1);
+        const std::string label = size >= 1048576 && size % 1048576 == 0
+                                      ? fmt::format("{} MiB", size / 1048576)
+                                  : size >= 1024 && size % 1024 == 0 ? fmt::format("{} KiB", size / 1024)
+                                                                     : fmt::format("{} B", size);
+        tics += fmt::format("{}\"{}\" {}", tics.empty() ? "" : ", ", label, std::max<std::size_t>(size, 1));
+    }
+    // Somewhat wider than the sizes, or gnuplot leaves out the labels at both ends.
+    return fmt::format("set xrange [{}:{}]\n",
+                       static_cast<double>(std::max<std::size_t>(*sizes.begin(), 1)) / 1.3,
+                       static_cast<double>(std::max<std::size_t>(*sizes.rbegin(), 1)) * 1.3)
+           + "set logscale x 2\nset xlabel \"size of a message\"\nset xtics (" + tics + ") rotate by -30\n";
+}
 
 std::vector<std::string> draw(const std::vector<Plot> &plots, const std::string &folder)
 {

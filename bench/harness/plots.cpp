@@ -221,47 +221,6 @@ void add_shares(const Report &report, std::vector<Plot> &plots)
 
 } // namespace
 
-std::string quoted(const std::string &text)
-{
-    std::string safe;
-    for (char c : text) {
-        safe += c == '"' ? '\'' : c;
-    }
-    return '"' + safe + "\" noenhanced";
-}
-
-std::string file_part(const std::string &text)
-{
-    std::string part;
-    for (char c : text) {
-        part += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
-    }
-    return part;
-}
-
-std::string size_axis(const std::set<std::size_t> &sizes)
-{
-    std::string tics;
-    std::size_t last = 0;
-    for (std::size_t size : sizes) {
-        // Labels need some room on a logarithmic axis.
-        if (last != 0 && size < 2 * last) {
-            continue;
-        }
-        last = std::max<std::size_t>(size, 1);
-        const std::string label = size >= 1048576 && size % 1048576 == 0
-                                      ? fmt::format("{} MiB", size / 1048576)
-                                  : size >= 1024 && size % 1024 == 0 ? fmt::format("{} KiB", size / 1024)
-                                                                     : fmt::format("{} B", size);
-        tics += fmt::format("{}\"{}\" {}", tics.empty() ? "" : ", ", label, std::max<std::size_t>(size, 1));
-    }
-    // Somewhat wider than the sizes, or gnuplot leaves out the labels at both ends.
-    return fmt::format("set xrange [{}:{}]\n",
-                       static_cast<double>(std::max<std::size_t>(*sizes.begin(), 1)) / 1.3,
-                       static_cast<double>(std::max<std::size_t>(*sizes.rbegin(), 1)) * 1.3)
-           + "set logscale x 2\nset xlabel \"size of a message\"\nset xtics (" + tics + ") rotate by -30\n";
-}
-
 std::vector<Plot> plots_of(const Report &report)
 {
     std::map<Series, std::vector<Place>> groups;

@@ -5,34 +5,16 @@
 #pragma once
 
 #include "document.hpp"
+#include "gnuplot.hpp"
 
-#include <set>
-#include <string>
 #include <vector>
 
 namespace fsbml::bench
 {
 
-// One plot: the name of its files, without an ending, and gnuplot's commands but for the terminal and the
-// output.
-struct Plot {
-    std::string name;
-    std::string script;
-};
-
 // What a run has to show: time and bandwidth over size (a plot for each operation, variant and number of
 // messages), bars where there are no sizes, the share of bytes on each interface, PRTT points with the fitted
 // line.
 std::vector<Plot> plots_of(const Report &report);
-
-// What scripts are made of: a string for gnuplot, which else takes _ for a subscript and " for the end; a
-// part of a file's name; the axis of these sizes, a logarithmic one.
-std::string quoted(const std::string &text);
-std::string file_part(const std::string &text);
-std::string size_axis(const std::set<std::size_t> &sizes);
-
-// Draws them into the folder, which is made if need be. Returns the files. Throws std::runtime_error with
-// gnuplot's words.
-std::vector<std::string> draw(const std::vector<Plot> &plots, const std::string &folder);
 
 } // namespace fsbml::bench

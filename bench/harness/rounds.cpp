@@ -117,12 +117,12 @@ std::string names(const std::vector<Arm> &arms)
 }
 
 // The best of the rails at most of the places.
-std::string best_rail(const Report &report)
+std::string best_rail(const Measurements &measured)
 {
-    const std::vector<std::string> rails = names_of(report.arms, Role::rail);
+    const std::vector<std::string> rails = names_of(measured.arms, Role::rail);
     std::map<std::string, int> wins;
-    for (const Place &place : report.results.places()) {
-        if (const std::optional<std::string> best = best_arm(report.results, rails, place)) {
+    for (const Place &place : measured.results.places()) {
+        if (const std::optional<std::string> best = best_arm(measured.results, rails, place)) {
             ++wins[*best];
         }
     }
@@ -146,10 +146,10 @@ std::string probe_lines(std::istream &log)
     return lines;
 }
 
-void run_rounds(const Job &job, Report &report, const std::function<void()> &after_first)
+void run_rounds(const Job &job, Measurements &measured, const std::function<void()> &after_first)
 {
-    Progress progress(job.rounds, static_cast<int>(report.arms.size()));
-    std::vector<Arm> order = report.arms;
+    Progress progress(job.rounds, static_cast<int>(measured.arms.size()));
+    std::vector<Arm> order = measured.arms;
     int wait_seconds = 10;
     for (int round = 1; round <= job.rounds; ++round) {
         progress.round(round, names(order));
@@ -165,20 +165,20 @@ void run_rounds(const Job &job, Report &report, const std::function<void()> &aft
         }
         for (const Arm &arm : order) {
             progress.arm(arm.name);
-            launch_arm(job, job.program, arm, round, progress, report.results);
+            launch_arm(job, job.program, arm, round, progress, measured.results);
             if (round == 1 && arm.role == Role::fsbml) {
                 std::ifstream log(file_of(job, arm, ".log"));
-                report.rails = read_rail_table(log);
+                measured.rails = read_rail_table(log);
             }
             if (!job.below.empty()) {
-                launch_arm(job, job.below, arm, round, progress, report.below);
+                launch_arm(job, job.below, arm, round, progress, measured.below);
             }
             progress.done();
         }
         if (round == 1 && job.rounds > 1) {
             progress.clear();
             after_first();
-            put_before_fsbml(order, best_rail(report));
+            put_before_fsbml(order, best_rail(measured));
         }
     }
 }

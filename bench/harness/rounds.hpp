@@ -3,7 +3,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "document.hpp"
+#include "arms.hpp"
+#include "rail_table.hpp"
+#include "results.hpp"
 
 #include <functional>
 #include <string>
@@ -25,9 +27,17 @@ struct Job {
     std::string folder;       // for what the launches print
 };
 
-// Fills the report's results and rails. Calls `after_first` when each arm has had its first turn. Throws
+// Results of the arms, and the rails that they were measured on.
+struct Measurements {
+    std::vector<Arm> arms;
+    Results results;
+    Results below; // of the layer below MPI, if that was measured too
+    RailTable rails;
+};
+
+// Fills in all but the arms. Calls `after_first` when each arm has had its first turn. Throws
 // std::runtime_error with a message for people if a launch fails, hangs, or prints what is no result.
-void run_rounds(const Job &job, Report &report, const std::function<void()> &after_first);
+void run_rounds(const Job &job, Measurements &measured, const std::function<void()> &after_first);
 
 // What a job of a program with the probe has left in its log: the probe's lines, without what stands before
 // them.

@@ -12,10 +12,6 @@
 namespace fsbml::bench
 {
 
-// A table of words: columns as wide as their widest, the first `left` ones to the left, the others to the
-// right. A row of no words is an empty line.
-std::string aligned(const std::vector<std::vector<std::string>> &rows, std::size_t left);
-
 // Whether all that was measured is MB/s: the table then has FSBML's rate by the sum of the rails', not by the
 // ideal.
 bool only_bandwidths(const std::vector<Place> &places);

@@ -156,21 +156,22 @@ std::vector<Late> measure(const Case &one, const Request &request, const whatif:
     for (const whatif::Rail &rail : rails) {
         names.push_back(rail.name);
     }
-    bench::Report report;
-    report.arms = bench::make_arms({"fsbml"}, names, bench::RailKind::network);
-    report.arms[0].options.insert(report.arms[0].options.end(), {"--mca", "bml_fsbml_table", request.table});
-    bench::run_rounds(job, report, [] {});
-    std::vector<bench::Place> places = report.results.places();
+    bench::Measurements measured;
+    measured.arms = bench::make_arms({"fsbml"}, names, bench::RailKind::network);
+    measured.arms[0].options.insert(measured.arms[0].options.end(),
+                                    {"--mca", "bml_fsbml_table", request.table});
+    bench::run_rounds(job, measured, [] {});
+    std::vector<bench::Place> places = measured.results.places();
     places.erase(std::remove_if(places.begin(), places.end(),
                                 [](const bench::Place &at) { return at.operation != "makespan"; }),
                  places.end());
     const bench::Place &place = places.at(0);
-    const bench::Figure figure = *report.results.at("fsbml", place);
+    const bench::Figure figure = *measured.results.at("fsbml", place);
     row.measured_ns = figure.median;
     row.spread_ns = figure.spread * figure.median;
-    row.launches_ns = report.results.launches("fsbml", place);
-    row.measured_share = shares(report.results.traffic("fsbml", place), rails);
-    const std::vector<Late> rounds = late_rounds(report.results.lines(), row.nodes);
+    row.launches_ns = measured.results.launches("fsbml", place);
+    row.measured_share = shares(measured.results.traffic("fsbml", place), rails);
+    const std::vector<Late> rounds = late_rounds(measured.results.lines(), row.nodes);
     for (std::size_t rank = 0; rank < row.nodes; ++rank) {
         std::vector<double> all;
         for (const Late &round : rounds) {

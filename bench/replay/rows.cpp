@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "rows.hpp"
 
-#include "table.hpp"
+#include "aligned.hpp"
 
 #include <algorithm>
 #include <cmath>

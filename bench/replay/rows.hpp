@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "bars.hpp"
+#include "bar.hpp"
 
 #include <map>
 #include <string>

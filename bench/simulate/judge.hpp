@@ -5,7 +5,7 @@
 
 #include "runs.hpp"
 
-#include "bars.hpp"
+#include "bar.hpp"
 
 #include <optional>
 

@@ -3,8 +3,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "show.hpp"
 
+#include "aligned.hpp"
 #include "duration.hpp"
-#include "table.hpp"
 
 #include <fmt/format.h>
 

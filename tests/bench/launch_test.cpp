@@ -1,11 +1,11 @@
 // Launches and what is shown meanwhile.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
+#include "aligned.hpp"
 #include "launch.hpp"
 #include "progress.hpp"
 #include "quiet.hpp"
 #include "rounds.hpp"
-#include "table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,16 @@
+// Words in columns.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fsbml::bench
+{
+
+// A table of words: columns as wide as their widest, the first `left` ones to the left, the others to the
+// right. A row of no words is an empty line.
+std::string aligned(const std::vector<std::vector<std::string>> &rows, std::size_t left);
+
+} // namespace fsbml::bench
