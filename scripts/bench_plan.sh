@@ -1,4 +1,4 @@
-# From the options of `bench` and `demo` to a plan, and its run. Sourced after lib.sh, openmpi.sh and the parts of bench/cluster.
+# From the options of `bench` and `demo` to a plan, and its run. Sourced after lib.sh, openmpi.sh and the parts of tools/cluster.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
@@ -8,7 +8,7 @@ bench_run() {
     local command_name=$1 name=$2
     shift 2
     local custom=() reference="" openmpi="" wanted_rounds=0 full="" wanted_arms="" wanted_nodes=0 wanted_ranks=0 more=()
-    # These are the plan (bench/cluster/measure).
+    # These are the plan (scripts/measure).
     local where=cluster nodes per_node rates ranks rails="" arms rounds limit=600 prefix components="" programs command=() below=() probe=""
     local hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always out
     # The other program is `calibrate`'s.
@@ -249,9 +249,9 @@ bench_measure() {
     declare -p where name nodes rates ranks rails arms rounds limit prefix components programs command below probe hostfile bars json \
         plots table holdout words verify out >"$out/plan"
     if [ "$where" = cluster ]; then
-        contained "$out/process" "${isolation[@]}" -- "$BASH" "$FSBML_TOP/bench/cluster/measure" "$out/plan" || status=$?
+        contained "$out/process" "${isolation[@]}" -- "$BASH" "$FSBML_TOP/scripts/measure" "$out/plan" || status=$?
     else
-        passing_signals "$BASH" "$FSBML_TOP/bench/cluster/measure" "$out/plan" || status=$?
+        passing_signals "$BASH" "$FSBML_TOP/scripts/measure" "$out/plan" || status=$?
     fi
     # What a failed run has left is what explains it.
     [ "$status" -ne 0 ] || rm -rf -- "$out"

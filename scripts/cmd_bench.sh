@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
-for part in scripts/{openmpi,bench_core,bench_plan,simulator,bench_matrix}.sh bench/cluster/{state,contain,options,emulator,programs,experiment}.sh; do
+for part in scripts/{openmpi,programs,bench_core,bench_plan,simulator,bench_matrix}.sh tools/cluster/{state,contain,options,emulator}.sh bench/experiment.sh; do
     # shellcheck disable=SC1090
     . "$FSBML_TOP/$part"
 done

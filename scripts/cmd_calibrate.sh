@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
-for part in scripts/{openmpi,bench_plan}.sh bench/cluster/{state,contain,options,emulator,programs,experiment}.sh; do
+for part in scripts/{openmpi,programs,bench_plan}.sh tools/cluster/{state,contain,options,emulator}.sh bench/experiment.sh; do
     # shellcheck disable=SC1090
     . "$FSBML_TOP/$part"
 done
@@ -122,7 +122,7 @@ calibrate_settle() {
 }
 
 cmd_calibrate() {
-    # Those of bench_build and bench_measure (bench_run), and the plan (bench/cluster/measure).
+    # Those of bench_build and bench_measure (bench_run), and the plan (scripts/measure).
     # shellcheck disable=SC2034
     local command_name=calibrate name=calibrate tool=calibrate.program program=calibrate_job elsewhere="--hostfile and --host"
     # shellcheck disable=SC2034

@@ -4,18 +4,18 @@
 # shellcheck shell=bash
 # shellcheck source=scripts/openmpi.sh
 . "$FSBML_TOP/scripts/openmpi.sh"
-# shellcheck source=bench/cluster/state.sh
-. "$FSBML_TOP/bench/cluster/state.sh"
-# shellcheck source=bench/cluster/contain.sh
-. "$FSBML_TOP/bench/cluster/contain.sh"
-# shellcheck source=bench/cluster/options.sh
-. "$FSBML_TOP/bench/cluster/options.sh"
-# shellcheck source=bench/cluster/emulator.sh
-. "$FSBML_TOP/bench/cluster/emulator.sh"
-# shellcheck source=bench/cluster/network.sh
-. "$FSBML_TOP/bench/cluster/network.sh"
-# shellcheck source=bench/cluster/job.sh
-. "$FSBML_TOP/bench/cluster/job.sh"
+# shellcheck source=tools/cluster/state.sh
+. "$FSBML_TOP/tools/cluster/state.sh"
+# shellcheck source=tools/cluster/contain.sh
+. "$FSBML_TOP/tools/cluster/contain.sh"
+# shellcheck source=tools/cluster/options.sh
+. "$FSBML_TOP/tools/cluster/options.sh"
+# shellcheck source=tools/cluster/emulator.sh
+. "$FSBML_TOP/tools/cluster/emulator.sh"
+# shellcheck source=tools/cluster/network.sh
+. "$FSBML_TOP/tools/cluster/network.sh"
+# shellcheck source=tools/cluster/job.sh
+. "$FSBML_TOP/tools/cluster/job.sh"
 
 cmd_cluster_help() {
     cat <<'EOF'

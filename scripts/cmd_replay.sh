@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
-for part in scripts/{openmpi,bench_plan}.sh bench/cluster/{state,contain,options,emulator,programs,experiment}.sh; do
+for part in scripts/{openmpi,programs,bench_plan}.sh tools/cluster/{state,contain,options,emulator}.sh bench/experiment.sh; do
     # shellcheck disable=SC1090
     . "$FSBML_TOP/$part"
 done
@@ -112,7 +112,7 @@ replay_set() {
 }
 
 cmd_replay() {
-    # Those of bench_build and bench_measure (bench_run), and the plan (bench/cluster/measure).
+    # Those of bench_build and bench_measure (bench_run), and the plan (scripts/measure).
     # shellcheck disable=SC2034
     local command_name=replay name=replay tool=replay.program program=replay_job elsewhere=""
     # shellcheck disable=SC2034

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
-for part in scripts/{openmpi,stock,check,system,tally,test_sections}.sh bench/cluster/contain.sh; do
+for part in scripts/{openmpi,stock,check,system,tally,test_sections}.sh tools/cluster/contain.sh; do
     # shellcheck disable=SC1090
     . "$FSBML_TOP/$part"
 done

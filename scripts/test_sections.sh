@@ -163,11 +163,11 @@ compile_tests() {
 }
 
 test_link() {
-    local program=$FSBML_BUILD/link-tests/link_test link=$FSBML_TOP/bench/link
+    local program=$FSBML_BUILD/link-tests/link_test link=$FSBML_TOP/tools/link
     need_googletest
     need_packages "the link emulator" libcli11-dev libfmt-dev
     logged "$FSBML_BUILD/log/link-tests.log" "compiling the emulator's tests" \
-        compile_tests "$program" -lfmt -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=all -I "$link" -- \
+        compile_tests "$program" -lfmt -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=all -I "$FSBML_TOP" -- \
         "$link"/{direction,shape,tap,board,control}.cpp "$FSBML_TOP"/tests/link/*_test.cpp ||
         die "the emulator's tests do not compile; the log is $FSBML_BUILD/log/link-tests.log"
     "$program" | gtest_to_tap link_test

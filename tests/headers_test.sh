@@ -32,14 +32,14 @@ plan() {
     for header in "$fsbml"/core/*.hpp "$fsbml"/explain/*.hpp tests/unit/*.hpp tests/sim/*.hpp sim/*/*.hpp; do
         as_cpp "$header" "$core -I."
     done
-    for header in bench/*/*.hpp; do
+    for header in tools/*/*.hpp bench/*/*.hpp; do
         [ -f "$header" ] || continue
         case "$header" in
             # MPI's own header is needed
-            bench/btl/* | bench/common/* | bench/kernels/* | bench/mpi/*)
-                [ -z "$mpi" ] || as_cpp "$header" "-Ibench/common $core -DOMPI_SKIP_MPICXX=1 $mpi"
+            tools/session/* | bench/btl/* | bench/kernels/* | bench/mpi/*)
+                [ -z "$mpi" ] || as_cpp "$header" "-I. $core -DOMPI_SKIP_MPICXX=1 $mpi"
                 ;;
-                        *) as_cpp "$header" "-Ibench/common -Ibench/harness -Ibench -I. $core" ;;
+            *) as_cpp "$header" "-I. $core" ;;
         esac
     done
 }

@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "message.hpp"
 
-#include "pattern.hpp"
+#include "tools/points/pattern.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -5,7 +5,7 @@
 
 #include "message.hpp"
 #include "port.h"
-#include "session.hpp"
+#include "tools/session/session.hpp"
 
 #include <memory>
 

@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "bars.hpp"
 
-#include "compare.hpp"
+#include "tools/arms/compare.hpp"
 
 #include <cmath>
 #include <functional>

@@ -3,9 +3,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "bar.hpp"
-#include "rail_table.hpp"
-#include "results.hpp"
+#include "tools/arms/rail_table.hpp"
+#include "tools/arms/results.hpp"
+#include "tools/text/bar.hpp"
 
 namespace fsbml::bench
 {

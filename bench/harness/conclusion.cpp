@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "conclusion.hpp"
 
-#include "compare.hpp"
+#include "tools/arms/compare.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,11 +1,11 @@
 // The bench's harness: launches arms in turns, compares them, prints, writes and draws what came of it.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "launch.hpp"
 #include "plots.hpp"
-#include "rounds.hpp"
 #include "table.hpp"
-#include "write.hpp"
+#include "tools/arms/rounds.hpp"
+#include "tools/launch/launch.hpp"
+#include "tools/text/write.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "document.hpp"
-#include "gnuplot.hpp"
+#include "tools/text/gnuplot.hpp"
 
 #include <vector>
 

@@ -3,8 +3,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "table.hpp"
 
-#include "aligned.hpp"
-#include "compare.hpp"
+#include "tools/arms/compare.hpp"
+#include "tools/text/aligned.hpp"
 
 #include <algorithm>
 #include <set>

@@ -3,8 +3,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "arms.hpp"
-#include "results.hpp"
+#include "tools/arms/arms.hpp"
+#include "tools/arms/results.hpp"
 
 #include <string>
 #include <vector>

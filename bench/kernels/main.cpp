@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "kernel.hpp"
-#include "session.hpp"
+#include "tools/session/session.hpp"
 
 namespace
 {

@@ -3,8 +3,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "forms.hpp"
 
-#include "command.hpp"
-#include "write.hpp"
+#include "tools/launch/command.hpp"
+#include "tools/text/write.hpp"
 
 #include <fstream>
 #include <sstream>

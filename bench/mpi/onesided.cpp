@@ -2,8 +2,8 @@
 // accumulates, and the latency of fetch-and-op.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "pattern.hpp"
-#include "session.hpp"
+#include "tools/points/pattern.hpp"
+#include "tools/session/session.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "session.hpp"
+#include "tools/session/session.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "p2p.hpp"
 #include "p2p_stream.hpp"
-#include "statistics.hpp"
+#include "tools/text/statistics.hpp"
 
 #include <algorithm>
 

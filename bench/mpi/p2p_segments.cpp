@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "p2p.hpp"
 #include "p2p_message.hpp"
-#include "pattern.hpp"
+#include "tools/points/pattern.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "p2p_stream.hpp"
 
-#include "pattern.hpp"
+#include "tools/points/pattern.hpp"
 
 namespace fsbml::bench::p2p
 {

@@ -1,8 +1,8 @@
 // What a matrix makes of benchmarks and of starts.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "forms.hpp"
-#include "judge.hpp"
+#include "bench/matrix/forms.hpp"
+#include "bench/matrix/judge.hpp"
 
 #include <gtest/gtest.h>
 

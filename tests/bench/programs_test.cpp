@@ -1,11 +1,11 @@
 // What the benchmark programs share: random draws, contents, counters of interfaces.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "draws.hpp"
-#include "options.hpp"
-#include "pattern.hpp"
-#include "statistics.hpp"
-#include "traffic.hpp"
+#include "bench/mpi/draws.hpp"
+#include "tools/points/options.hpp"
+#include "tools/points/pattern.hpp"
+#include "tools/points/traffic.hpp"
+#include "tools/text/statistics.hpp"
 
 #include <gtest/gtest.h>
 

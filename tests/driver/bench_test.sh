@@ -6,7 +6,7 @@
 # Needs root, for a virtual cluster that stands in for a user's hosts. Prints TAP. Figures are not judged.
 set -euo pipefail
 # shellcheck source=tests/driver/tap.sh
-. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh bench/cluster/{state,contain,options,job,programs,experiment}.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh tools/cluster/{state,contain,options,job}.sh scripts/programs.sh bench/experiment.sh
 name="" scratch="" # set by:
 own_clusters b
 

@@ -7,7 +7,7 @@
 # Needs root, for virtual clusters. Prints TAP. How exact the figures are is not judged, only that they are what they stand for.
 set -euo pipefail
 # shellcheck source=tests/driver/tap.sh
-. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh bench/cluster/{state,contain,options,job,programs,experiment}.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh tools/cluster/{state,contain,options,job}.sh scripts/programs.sh bench/experiment.sh
 name="" scratch="" # set by:
 own_clusters c
 

@@ -6,7 +6,7 @@
 # Needs root. Prints TAP. All names carry this process' number, so that nothing of a cluster in use is touched.
 set -euo pipefail
 # shellcheck source=tests/driver/tap.sh
-. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh bench/cluster/{options,programs}.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh tools/cluster/options.sh scripts/programs.sh
 own_clusters t
 cleanup() {
     if [ -e "/run/netns/fsbml-$name-node1" ] && [ ! -d "$FSBML_CLUSTERS/$name" ]; then ip netns delete "fsbml-$name-node1"; fi

@@ -7,7 +7,7 @@
 # Needs root, for virtual clusters. Prints TAP.
 set -euo pipefail
 # shellcheck source=tests/driver/tap.sh
-. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh scripts/stock.sh bench/cluster/{state,contain,options,job,programs,experiment}.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh scripts/stock.sh tools/cluster/{state,contain,options,job}.sh scripts/programs.sh bench/experiment.sh
 name="" scratch="" # set by:
 own_clusters d
 documents=("$FSBML_TOP/README.md" "$FSBML_TOP"/docs/*.md)

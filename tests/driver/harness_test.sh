@@ -4,7 +4,7 @@
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 set -euo pipefail
 # shellcheck source=tests/driver/tap.sh
-. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh bench/cluster/programs.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh scripts/programs.sh
 own_folder
 harness=$(programs_build "$(openmpi_prefix)" harness.program)/harness.program
 

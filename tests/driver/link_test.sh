@@ -6,7 +6,7 @@
 # Needs root. Prints TAP. All names carry this process' number, so that nothing of a cluster in use is touched.
 set -euo pipefail
 # shellcheck source=tests/driver/tap.sh
-. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh bench/cluster/{programs,emulator}.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh tools/cluster/emulator.sh scripts/programs.sh
 name="" scratch="" # set by:
 own_clusters l
 

@@ -163,7 +163,7 @@ tools_are_complete() {
     while IFS=: read -r file name; do
         name=${name#*\"}
         name=${name%\"*}
-        [ -z "$(find "${file%/*}" "$top"/bench/{common,harness} "$top" "$top/bench" "$top/ompi/mca/bml/fsbml"{,/core} \
+        [ -z "$(find "${file%/*}" "$top" "$top/ompi/mca/bml/fsbml"{,/core} \
             -maxdepth 0 -exec test -f '{}'/"$name" \; -print)" ] || continue
         [[ $name != o[mp]* ]] || continue
         printf '# %s includes %s\n' "$file" "$name" >&9

@@ -7,7 +7,7 @@
 # Needs root, for the systems. Prints TAP. Half a minute, beside the builds of the component.
 set -euo pipefail
 # shellcheck source=tests/driver/tap.sh
-. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh scripts/system.sh scripts/stock.sh bench/cluster/job.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh scripts/system.sh scripts/stock.sh tools/cluster/job.sh
 
 own_folder
 mkdir "$scratch/empty"

@@ -1,7 +1,7 @@
 // How people write a link's shape.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "shape.hpp"
+#include "tools/link/shape.hpp"
 
 #include <gtest/gtest.h>
 

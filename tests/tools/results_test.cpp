@@ -1,0 +1,97 @@
+// Reading what the benchmarks print.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#include "tools/arms/results.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <stdexcept>
+
+namespace
+{
+
+using namespace fsbml::bench;
+
+const char *const good = R"({"bench":"b","operation":"init","arm":"r2","seconds":0.25}
+{"bench":"b","operation":"latency","variant":"x=1","arm":"r2","messages":1,"bytes":64,"unit":"us","median":2,"traffic":{"eth0":100,"eth1":5},"samples":[1,2,9]}
+{"bench":"b","operation":"latency","variant":"x=1","arm":"r2","messages":1,"bytes":64,"unit":"us","median":4,"traffic":{"eth0":10},"samples":[4]}
+{"bench":"b","operation":"rate","variant":"","arm":"fsbml","messages":1,"bytes":8,"unit":"1/s","median":4,"traffic":{},"samples":[4e6]}
+)";
+
+const Place latency{"latency", "x=1", 1, 64, "us"};
+
+std::string error_of(const std::string &lines)
+{
+    Results results;
+    std::istringstream stream(lines);
+    try {
+        results.read(stream);
+    } catch (const std::runtime_error &error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::string replaced(std::string text, const std::string &what, const std::string &by)
+{
+    text.replace(text.find(what), what.size(), by);
+    return text;
+}
+
+TEST(Results, ReadsLaunchesAndTraffic)
+{
+    Results results;
+    std::istringstream stream(good);
+    EXPECT_EQ(results.read(stream), 3u);
+    EXPECT_EQ(results.arms(), (std::vector<std::string>{"r2", "fsbml"}));
+    EXPECT_EQ(results.places().size(), 2u);
+    EXPECT_EQ(results.launches("r2", latency), (std::vector<double>{2, 4}));
+    const std::optional<Figure> figure = results.at("r2", latency);
+    ASSERT_TRUE(figure);
+    EXPECT_DOUBLE_EQ(figure->median, 3);
+    EXPECT_DOUBLE_EQ(figure->least, 2);
+    EXPECT_NEAR(figure->spread, 0.5 / 3, 1e-12);
+    EXPECT_EQ(figure->launches, 2);
+    EXPECT_EQ(results.traffic("r2", latency), (Traffic{{"eth0", 110}, {"eth1", 5}}));
+    EXPECT_DOUBLE_EQ(*results.init_seconds("r2"), 0.25);
+}
+
+TEST(Results, KnowWhatTheyDoNotHave)
+{
+    Results results;
+    EXPECT_FALSE(results.at("r2", latency));
+    EXPECT_TRUE(results.launches("r2", latency).empty());
+    EXPECT_TRUE(results.traffic("r2", latency).empty());
+    EXPECT_FALSE(results.init_seconds("r2"));
+}
+
+TEST(Results, RefuseWhatIsNoResult)
+{
+    EXPECT_EQ(error_of(good), "");
+    EXPECT_EQ(error_of("mpirun: all is well\n").rfind("line 1: ", 0), 0u);
+    EXPECT_EQ(error_of(std::string(good) + "{}\n").rfind("line 5: ", 0), 0u);
+    for (const auto &[what, by] : std::vector<std::pair<std::string, std::string>>{
+             {"\"samples\":[1,2,9]", "\"samples\":[]"},
+             {"\"samples\":[1,2,9]", "\"samples\":[null]"},
+             {"\"samples\":[1,2,9]", "\"samples\":7"},
+             {"\"unit\":\"us\"", "\"unit\":\"hours\""},
+             {"\"bytes\":64,", ""},
+             {"\"traffic\":{\"eth0\":100,\"eth1\":5}", "\"traffic\":[3]"},
+             {"\"traffic\":{\"eth0\":100,\"eth1\":5}", "\"traffic\":{\"eth0\":\"many\"}"},
+         }) {
+        EXPECT_EQ(error_of(replaced(good, what, by)).rfind("line 2: ", 0), 0u) << by;
+    }
+}
+
+TEST(Results, TellRatesFromTimes)
+{
+    EXPECT_TRUE(is_rate("MB/s"));
+    EXPECT_TRUE(is_rate("1/s"));
+    EXPECT_FALSE(is_rate("s"));
+    EXPECT_FALSE(is_rate("us"));
+    EXPECT_DOUBLE_EQ(cost(4, "1/s"), 0.25);
+    EXPECT_DOUBLE_EQ(cost(4, "us"), 4);
+}
+
+} // namespace
