@@ -13,7 +13,7 @@ namespace
 
 using namespace fsbml::bench;
 
-const char *const about =
+const char *const purpose =
     "Micro-benchmarks of the layer below MPI, between ranks 0 and 1, on a BTL of Open MPI's: what S. "
     "Kutlug's thesis "
     "(chapter 3) measures on user level protocols. With --mca bml r2 that is a real BTL, with --mca bml "
@@ -210,7 +210,7 @@ int main(int argc, char **argv)
         choice.operations.push_back(operation.name);
     }
     const std::vector<std::string> names = choice.operations;
-    Options options("btlbench", about);
+    Options options("btlbench", purpose);
     options.add("operations", choice.operations, names, "which");
     options.add(
         "sizes", choice.sizes, 1, std::size_t{1} << 30,
