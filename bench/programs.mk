@@ -41,7 +41,7 @@ calibrate = $(filter-out calibrate/job.o,$(patsubst $(bench)/%.cpp,%.o,$(wildcar
 # The simulator of a cluster is the tests'; so are the rules in it. No part of Open MPI: MPICC=true will do.
 simulator = $(patsubst $(cluster)/%.cpp,cluster.objects/%.o,$(wildcard $(cluster)/*.cpp))
 simulate = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/simulate/*.cpp)) \
-	$(addprefix harness/,arms.o compare.o launch.o progress.o results.o table.o) $(simulator) $(core)
+	$(addprefix harness/,arms.o command.o compare.o launch.o progress.o results.o table.o) $(simulator) $(core)
 replay = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/replay/*.cpp)) whatif/rails.o whatif/job.o \
 	$(filter-out harness/main.o,$(harness)) $(simulator) $(core)
 whatif = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/whatif/*.cpp)) \
