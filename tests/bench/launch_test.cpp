@@ -7,12 +7,9 @@
 #include "rounds.hpp"
 #include "table.hpp"
 
-#include <gtest/gtest.h>
+#include "../unit/test.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 
 namespace
 {

@@ -4,9 +4,7 @@
 #include "forms.hpp"
 #include "judge.hpp"
 
-#include <gtest/gtest.h>
-
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 using namespace fsbml::matrix;
 

@@ -7,10 +7,7 @@
 #include "statistics.hpp"
 #include "traffic.hpp"
 
-#include <gtest/gtest.h>
-
-#include <map>
-#include <sstream>
+#include "../unit/test.hpp"
 
 namespace
 {

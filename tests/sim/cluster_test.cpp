@@ -10,10 +10,7 @@
 #include "loggp.hpp"
 #include "predict.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 namespace fsbml::sim
 {

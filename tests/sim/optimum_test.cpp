@@ -7,15 +7,7 @@
 #include "bound_job.hpp"
 #include "cluster/simulate.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <memory>
-#include <random>
-#include <stdexcept>
-#include <string>
+#include "../unit/test.hpp"
 
 using namespace fsbml::sim;
 

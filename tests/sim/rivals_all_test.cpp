@@ -9,10 +9,7 @@
 #include "cluster/simulate.hpp"
 #include "cluster/traffic.hpp"
 
-#include <gtest/gtest.h>
-
-#include <deque>
-#include <set>
+#include "../unit/test.hpp"
 
 namespace
 {

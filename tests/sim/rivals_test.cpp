@@ -6,10 +6,7 @@
 // known for.
 #include "rivals.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
+#include "../unit/test.hpp"
 
 namespace
 {

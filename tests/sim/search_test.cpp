@@ -10,7 +10,7 @@
 #include "cluster/search.hpp"
 #include "cluster/traffic.hpp"
 
-#include <gtest/gtest.h>
+#include "../unit/test.hpp"
 
 namespace
 {

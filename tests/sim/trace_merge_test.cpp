@@ -7,10 +7,7 @@
 #include "cluster/traffic.hpp"
 #include "workloads.hpp"
 
-#include <gtest/gtest.h>
-
-#include <deque>
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 namespace fsbml::sim
 {
