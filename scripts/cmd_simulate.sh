@@ -44,13 +44,4 @@ The exit status says whether it ran, not whether the bars are met.
 HELP
 }
 
-cmd_simulate() {
-    local word
-    for word in "$@"; do
-        if [ "$word" = --help ] || [ "$word" = -h ]; then
-            cmd_simulate_help
-            return 0
-        fi
-    done
-    simulator_run simulate "$@"
-}
+cmd_simulate() { simulator_run simulate "$@"; }

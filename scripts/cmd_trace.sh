@@ -27,13 +27,4 @@ All decisions of a job (bml_fsbml_trace_every 1, none overwritten) are also a wo
 HELP
 }
 
-cmd_trace() {
-    local word
-    for word in "$@"; do
-        if [ "$word" = --help ] || [ "$word" = -h ]; then
-            cmd_trace_help
-            return 0
-        fi
-    done
-    simulator_run trace "$@"
-}
+cmd_trace() { simulator_run trace "$@"; }

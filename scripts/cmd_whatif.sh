@@ -34,13 +34,4 @@ output:
 HELP
 }
 
-cmd_whatif() {
-    local word
-    for word in "$@"; do
-        if [ "$word" = --help ] || [ "$word" = -h ]; then
-            cmd_whatif_help
-            return 0
-        fi
-    done
-    simulator_run whatif "$@"
-}
+cmd_whatif() { simulator_run whatif "$@"; }

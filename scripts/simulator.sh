@@ -18,9 +18,13 @@ program_build() {
     program=$dir/$name
 }
 
-# simulator_run NAME ARGUMENTS...: compiles NAME.program if need be, and runs it.
+# simulator_run NAME ARGUMENTS...: compiles NAME.program if need be, and runs it. The command's own words explain it, wherever that is asked.
 simulator_run() {
     local program
+    if [[ " ${*:2} " == *" --help "* || " ${*:2} " == *" -h "* ]]; then
+        "cmd_$1_help"
+        return 0
+    fi
     program_build "$1.program" "the simulator"
     passing_signals "$program" "${@:2}"
 }

@@ -4,10 +4,9 @@
 #include "plots.hpp"
 #include "table.hpp"
 #include "tools/arms/rounds.hpp"
+#include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"
 #include "tools/text/write.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <fstream>
@@ -26,12 +25,8 @@ struct Request {
     Job job;
 };
 
-int parse(int argc, char **argv, Request &request)
+void add_options(CLI::App &app, Request &request)
 {
-    CLI::App app("Launches the arms of a comparison in turns, round by round, and says how they compare. "
-                 "`fsbml bench` calls "
-                 "it; by itself it is of use with --summarise.",
-                 "harness");
     app.option_defaults()->always_capture_default();
     app.add_option("--bench", request.bench, "the benchmark's name")->required();
     app.add_option("--setting", request.setting, "what is measured on, for the heading");
@@ -67,17 +62,12 @@ int parse(int argc, char **argv, Request &request)
                    "launch nothing: results are in this file, lines as the programs print them");
     app.add_option("--log", request.log, "with --summarise: a log of FSBML, for its table of rails");
     app.add_option("program", request.job.program, "the program and its arguments, after --");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    if (request.lines.empty()
-        && (request.job.launcher.empty() || request.job.program.empty() || request.job.folder.empty())) {
-        fmt::print(stderr, "harness: to launch anything, --launcher, --folder and a program are needed\n");
-        return 2;
-    }
-    return -1;
+    app.callback([&request] {
+        if (request.lines.empty()
+            && (request.job.launcher.empty() || request.job.program.empty() || request.job.folder.empty())) {
+            throw CLI::ParseError("to launch anything, --launcher, --folder and a program are needed", 2);
+        }
+    });
 }
 
 void print_results(const Report &report, const std::string &when)
@@ -190,10 +180,11 @@ void work(const Request &request)
 int main(int argc, char **argv)
 {
     Request request;
-    const int outcome = parse(argc, argv, request);
-    if (outcome >= 0) {
-        return outcome;
-    }
+    CLI::App app("Launches the arms of a comparison in turns, round by round, and says how they compare. "
+                 "`fsbml bench` calls "
+                 "it; by itself it is of use with --summarise.",
+                 "bench");
+    add_options(app, request);
     catch_signals();
-    return ended("bench", [&] { work(request); });
+    return run_command(app, argc, argv, [&] { work(request); });
 }

@@ -118,7 +118,11 @@ public:
     Kind(const Kind &) = delete;
     Kind &operator=(const Kind &) = delete;
 
-    virtual void prepare() = 0;
+    virtual void prepare()
+    {
+        memory_.write_local(sent);
+        memory_.write_exposed(there);
+    }
     virtual void start(int place) = 0;
     virtual void check(int place) = 0;
 
@@ -169,11 +173,6 @@ class Put : public Kind
 {
 public:
     using Kind::Kind;
-    void prepare() override
-    {
-        memory_.write_local(sent);
-        memory_.write_exposed(there);
-    }
     void start(int place) override
     {
         MPI_Put(memory_.local(place), memory_.elements(), MPI_UINT64_T, target, memory_.remote(place),
@@ -195,11 +194,6 @@ public:
     Get(const Session &session, Memory &memory) : Kind(session, memory)
     {
         requests_.reserve(static_cast<std::size_t>(memory.places()));
-    }
-    void prepare() override
-    {
-        memory_.write_local(sent);
-        memory_.write_exposed(there);
     }
     void start(int place) override
     {
@@ -229,11 +223,6 @@ class Accumulate : public Kind
 {
 public:
     using Kind::Kind;
-    void prepare() override
-    {
-        memory_.write_local(sent);
-        memory_.write_exposed(there);
-    }
     void start(int place) override
     {
         MPI_Accumulate(memory_.local(place), memory_.elements(), MPI_UINT64_T, target, memory_.remote(place),

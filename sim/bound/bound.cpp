@@ -5,7 +5,6 @@
 #include "bound.hpp"
 
 #include "load.hpp"
-#include "parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,8 +12,7 @@
 namespace fsbml::sim
 {
 
-namespace bound
-{
+using namespace bound;
 
 namespace
 {
@@ -42,11 +40,10 @@ Time down(Ps t)
 
 } // namespace
 
-Bound bound_of(const Cluster &cluster, const Workload &workload, const BoundOptions &options,
-               const Allowed &allowed)
+Bound lower_bound(const Cluster &cluster, const Workload &workload, const BoundOptions &options)
 {
     Costs costs(cluster, options);
-    const Graph graph = graph_of(cluster, workload, costs, allowed);
+    const Graph graph = graph_of(cluster, workload, costs);
     const Earliest forth = earliest(graph, costs);
     const Earliest back = earliest(reversed(graph), costs.reversed());
     Bound b;
@@ -55,13 +52,6 @@ Bound bound_of(const Cluster &cluster, const Workload &workload, const BoundOpti
     b.processors = down(busiest(graph, costs));
     b.makespan = std::max({b.path, b.nics, b.processors});
     return b;
-}
-
-} // namespace bound
-
-Bound lower_bound(const Cluster &cluster, const Workload &workload, const BoundOptions &options)
-{
-    return bound::bound_of(cluster, workload, options, {});
 }
 
 } // namespace fsbml::sim

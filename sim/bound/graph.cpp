@@ -95,7 +95,7 @@ void match(Graph &g, const std::vector<std::vector<std::uint32_t>> &peer_of)
 
 } // namespace
 
-Graph graph_of(const Cluster &cluster, const Workload &workload, Costs &costs, const Allowed &allowed)
+Graph graph_of(const Cluster &cluster, const Workload &workload, Costs &costs)
 {
     const std::vector<std::uint32_t> rails_of = rails_of_nodes(cluster);
     const std::size_t n = workload.process.size();
@@ -126,7 +126,6 @@ Graph graph_of(const Cluster &cluster, const Workload &workload, Costs &costs, c
                 std::uint32_t rails = 0;
                 if (g.node(p) != g.node(op.peer)) {
                     rails = rails_of[g.node(p)] & rails_of[g.node(op.peer)];
-                    rails &= allowed.empty() ? ~std::uint32_t{0} : allowed.at(index);
                     if (rails == 0) {
                         refuse(p, "has no rail to rank " + std::to_string(op.peer));
                     }

@@ -45,12 +45,8 @@ struct Graph {
     std::uint32_t node(std::uint32_t rank) const { return rank % nodes; }
 };
 
-// Which rails a message may take beside what both nodes have, by message in the order of the sends (of rank
-// 0, then of rank 1, ...); empty: all. For partial assignments.
-using Allowed = std::vector<std::uint32_t>;
-
 // Adds the kinds of messages to `costs`. Throws as lower_bound() does.
-Graph graph_of(const Cluster &cluster, const Workload &workload, Costs &costs, const Allowed &allowed = {});
+Graph graph_of(const Cluster &cluster, const Workload &workload, Costs &costs);
 
 // Sends are receives of the same messages, from the last one on. Where `any` took some, all of them begin
 // with the first of these (which was the last). `until` has no meaning.

@@ -4,9 +4,7 @@
 #include "bench/matrix/forms.hpp"
 #include "bench/matrix/judge.hpp"
 
-#include <gtest/gtest.h>
-
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 using namespace fsbml::matrix;
 

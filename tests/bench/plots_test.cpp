@@ -3,11 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "bench/harness/plots.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <sstream>
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 namespace
 {

@@ -7,10 +7,7 @@
 #include "tools/points/traffic.hpp"
 #include "tools/text/statistics.hpp"
 
-#include <gtest/gtest.h>
-
-#include <map>
-#include <sstream>
+#include "../unit/test.hpp"
 
 namespace
 {

@@ -114,22 +114,14 @@ static void send_nothing(enum kind kind, int partner, MPI_Datatype empty)
     double unused = 0;
     switch (kind) {
     case SEND:
-        MPI_Send(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD);
-        break;
     case SSEND:
-        MPI_Ssend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD);
-        break;
     case BSEND:
-        MPI_Bsend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD);
-        break;
     case RSEND:
-        MPI_Rsend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD);
+        check_send[kind](NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD);
         break;
     case ISEND:
-        MPI_Isend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request);
-        break;
     case ISSEND:
-        MPI_Issend(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request);
+        check_isend[kind - ISEND](NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request);
         break;
     case PERSISTENT:
         MPI_Send_init(NULL, 0, MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request);

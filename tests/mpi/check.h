@@ -131,6 +131,12 @@ static inline void check_sleep(double seconds)
     nanosleep(&t, NULL);
 }
 
+/** The ways to send, in the order of MPI's chapter: standard, synchronous, buffered, ready. */
+static int (*const check_send[])(const void *, int, MPI_Datatype, int, int,
+                                 MPI_Comm) = {MPI_Send, MPI_Ssend, MPI_Bsend, MPI_Rsend};
+static int (*const check_isend[])(const void *, int, MPI_Datatype, int, int, MPI_Comm,
+                                  MPI_Request *) = {MPI_Isend, MPI_Issend, MPI_Ibsend, MPI_Irsend};
+
 /** The rank of MPI_COMM_WORLD that this one talks with: the mirror image, so that it is on another node. */
 static inline int check_partner(void)
 {

@@ -89,33 +89,10 @@ static const char *const mode_name[MODES] = {"send",  "ssend",  "bsend",  "rsend
 static void send_in_mode(enum mode mode, const uint8_t *buffer, int bytes, int target)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    switch (mode) {
-    case SEND:
-        MPI_Send(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD);
-        break;
-    case SSEND:
-        MPI_Ssend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD);
-        break;
-    case BSEND:
-        MPI_Bsend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD);
-        break;
-    case RSEND:
-        MPI_Rsend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD);
-        break;
-    case ISEND:
-        MPI_Isend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request);
-        break;
-    case ISSEND:
-        MPI_Issend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request);
-        break;
-    case IBSEND:
-        MPI_Ibsend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request);
-        break;
-    case IRSEND:
-        MPI_Irsend(buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request);
-        break;
-    case MODES:
-        break;
+    if (mode < ISEND) {
+        check_send[mode](buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD);
+    } else {
+        check_isend[mode - ISEND](buffer, bytes, MPI_BYTE, target, TAG_MODE, MPI_COMM_WORLD, &request);
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }

@@ -54,7 +54,7 @@ static void until_asked(void)
 }
 
 /* As the model says: 10 us, and what the overheads and few bytes add. */
-static void who_looks_sees_arrivals(void)
+FAKE_TEST(who_looks_sees_arrivals)
 {
     up();
     until_asked();
@@ -70,7 +70,7 @@ static void who_looks_sees_arrivals(void)
 }
 
 /* The answer came while this process computed: when, is not known. */
-static void who_was_away_does_not(void)
+FAKE_TEST(who_was_away_does_not)
 {
     up();
     until_asked();
@@ -84,7 +84,7 @@ static void who_was_away_does_not(void)
 }
 
 /* A process says how long a question had to wait for it, so that the other one does not blame the rail. */
-static void who_is_asked_says_that_it_was_away(void)
+FAKE_TEST(who_is_asked_says_that_it_was_away)
 {
     up();
     look_for(200000);
@@ -104,11 +104,4 @@ static void who_is_asked_says_that_it_was_away(void)
     CHECK(0 == fsbml_far_late_ns(ep, &fake[0].super, &question));
     down();
     CHECK(0 == fsbml_away_ns(virtual_ns + 1000000000, 0));
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {who_looks_sees_arrivals, who_was_away_does_not,
-                                         who_is_asked_says_that_it_was_away};
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

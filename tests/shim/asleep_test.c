@@ -32,7 +32,7 @@ static mca_bml_fsbml_endpoint_t *endpoint(const mca_bml_base_btl_t *bml_btl)
     return (mca_bml_fsbml_endpoint_t *) bml_btl->btl_endpoint;
 }
 
-static void few_connect_all_rails_at_once(void)
+FAKE_TEST(few_connect_all_rails_at_once)
 {
     const mca_bml_base_btl_t *bml_btl = up(16);
     CHECK(0 == endpoint(bml_btl)->asleep);
@@ -40,7 +40,7 @@ static void few_connect_all_rails_at_once(void)
     down();
 }
 
-static void short_messages_wake_no_path_long_ones_do(void)
+FAKE_TEST(short_messages_wake_no_path_long_ones_do)
 {
     mca_bml_base_btl_t *bml_btl = up(17);
     CHECK(1 == fake_answer(&fake[0], true) && 2 == endpoint(bml_btl)->asleep);
@@ -63,7 +63,7 @@ static void short_messages_wake_no_path_long_ones_do(void)
 }
 
 /* Nothing waits for a rail that may be dead while another one sleeps. */
-static void a_silent_path_wakes_the_others(void)
+FAKE_TEST(a_silent_path_wakes_the_others)
 {
     mca_bml_base_btl_t *bml_btl = up(17);
     CHECK(OMPI_SUCCESS == pml_send(bml_btl, 100, TAG));
@@ -78,7 +78,7 @@ static void a_silent_path_wakes_the_others(void)
     down();
 }
 
-static void a_closed_path_wakes_the_others(void)
+FAKE_TEST(a_closed_path_wakes_the_others)
 {
     mca_bml_base_btl_t *bml_btl = up(17);
     (void) fake_answer(&fake[0], false);
@@ -89,7 +89,7 @@ static void a_closed_path_wakes_the_others(void)
 }
 
 /* On a shared processor no answer is late while this process has hardly looked itself. */
-static void a_process_that_could_not_look_wakes_none(void)
+FAKE_TEST(a_process_that_could_not_look_wakes_none)
 {
     const mca_bml_base_btl_t *bml_btl = up(17);
     CHECK(1 == fake_answer(&fake[0], false));
@@ -105,7 +105,7 @@ static void a_process_that_could_not_look_wakes_none(void)
 }
 
 /* The connection is there then: the peer has made it. */
-static void a_peer_that_asks_wakes_its_path(void)
+FAKE_TEST(a_peer_that_asks_wakes_its_path)
 {
     const mca_bml_base_btl_t *bml_btl = up(17);
     (void) fake_answer(&fake[0], true);
@@ -113,14 +113,4 @@ static void a_peer_that_asks_wakes_its_path(void)
     fsbml_ask_heard(&fake[1].super, &ask, NULL, 0);
     CHECK(1 == fake_answer(&fake[1], true) && 3 == endpoint(bml_btl)->live && 0 == endpoint(bml_btl)->asleep);
     down();
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        few_connect_all_rails_at_once,   short_messages_wake_no_path_long_ones_do,
-        a_silent_path_wakes_the_others,  a_closed_path_wakes_the_others,
-        a_peer_that_asks_wakes_its_path, a_process_that_could_not_look_wakes_none,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -8,7 +8,7 @@
 
 #include "fake_start.h"
 
-static void rails_are_measured(void)
+FAKE_TEST(rails_are_measured)
 {
     (void) job_up(0, 40, 400);
     ready();
@@ -23,7 +23,7 @@ static void rails_are_measured(void)
 }
 
 /* A stream lasts for twelve round trips, but not for twelve turns of a busy processor. */
-static void streams_last_for_a_long_way_only(void)
+FAKE_TEST(streams_last_for_a_long_way_only)
 {
     for (int busy = 0; busy < 2; ++busy) {
         (void) job_up(0, 40, 40);
@@ -38,7 +38,7 @@ static void streams_last_for_a_long_way_only(void)
 }
 
 /* MPI_Init ends with a fence: a process that waits there leaves the processors to those that measure. */
-static void the_wait_for_others_is_a_rest(void)
+FAKE_TEST(the_wait_for_others_is_a_rest)
 {
     (void) job_up(0, 40, 400);
     fsbml_table_fini(); /* as if it had no peer yet, and there are none to measure with */
@@ -63,7 +63,7 @@ static void the_wait_for_others_is_a_rest(void)
     job_down();
 }
 
-static void rails_need_not_be_measured_together(void)
+FAKE_TEST(rails_need_not_be_measured_together)
 {
     (void) job_up(0, 40, 400);
     mca_bml_fsbml_params.together = false;
@@ -74,7 +74,7 @@ static void rails_need_not_be_measured_together(void)
 }
 
 /* Each rail waits for the other's bytes: both are half as fast beside each other, and both stay. */
-static void a_shared_link_is_seen(void)
+FAKE_TEST(a_shared_link_is_seen)
 {
     (void) job_up(0, 40, 40);
     net[0].shares_with = 1;
@@ -90,7 +90,7 @@ static void a_shared_link_is_seen(void)
 
 /* With the slow rail, the fast one is slower by more than the slow one gives: it is left out, but stays
  * connected. */
-static void a_rail_that_harms_is_left_out(void)
+FAKE_TEST(a_rail_that_harms_is_left_out)
 {
     mca_bml_fsbml_endpoint_t *ep = job_up(0, 40, 400);
     net[0].beside = net[1].beside = 2;
@@ -105,7 +105,7 @@ static void a_rail_that_harms_is_left_out(void)
 
 /* A rail that answers at first, and then never: it is given up once, with its reason, and the other is
  * measured. */
-static void a_rail_that_falls_silent_is_left(void)
+FAKE_TEST(a_rail_that_falls_silent_is_left)
 {
     for (int dies_after = 1; dies_after < 200; dies_after += 13) {
         for (uint32_t dead = 0; dead < 2; ++dead) {
@@ -135,7 +135,7 @@ static void pause_partner(void)
     }
 }
 
-static void a_partner_that_is_paused_costs_time(void)
+FAKE_TEST(a_partner_that_is_paused_costs_time)
 {
     for (unsigned ms = 0; ms < 200; ms += 17) {
         mca_bml_fsbml_endpoint_t *ep = job_up(0, 40, 400);
@@ -152,7 +152,7 @@ static void a_partner_that_is_paused_costs_time(void)
     }
 }
 
-static void without_any_answer_it_ends(void)
+FAKE_TEST(without_any_answer_it_ends)
 {
     (void) job_up(0, 40, 400);
     net[0].dies_after = net[1].dies_after = 20;
@@ -183,7 +183,7 @@ static void stall(void)
 }
 
 /* A lost frame holds TCP up for 200 ms. Wherever that hits, what comes out is right. */
-static void a_stall_spoils_nothing(void)
+FAKE_TEST(a_stall_spoils_nothing)
 {
     for (unsigned ms = 0; ms < 120; ms += 7) {
         (void) job_up(0, 40, 400);
@@ -197,21 +197,4 @@ static void a_stall_spoils_nothing(void)
         }
         job_down();
     }
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        rails_are_measured,
-        the_wait_for_others_is_a_rest,
-        streams_last_for_a_long_way_only,
-        rails_need_not_be_measured_together,
-        a_shared_link_is_seen,
-        a_rail_that_harms_is_left_out,
-        a_rail_that_falls_silent_is_left,
-        a_partner_that_is_paused_costs_time,
-        without_any_answer_it_ends,
-        a_stall_spoils_nothing,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -53,7 +53,7 @@ static int send_one(size_t bytes)
 
 /* 120 us farther: small messages take the other rail, large ones do not. It takes two rounds, and then
  * nothing more. */
-static void a_farther_rail_is_found(void)
+FAKE_TEST(a_farther_rail_is_found)
 {
     up(120000);
     net_table_comes();
@@ -72,7 +72,7 @@ static void a_farther_rail_is_found(void)
 }
 
 /* As far as measured: a round of questions, and all is as it was. */
-static void equal_peers_cost_one_round(void)
+FAKE_TEST(equal_peers_cost_one_round)
 {
     up(0);
     net_table_comes();
@@ -84,7 +84,7 @@ static void equal_peers_cost_one_round(void)
 }
 
 /* No peer is asked without a message, nor before there is a table. */
-static void questions_wait_for_a_message_and_a_table(void)
+FAKE_TEST(questions_wait_for_a_message_and_a_table)
 {
     up(120000);
     CHECK(0 == send_one(100));
@@ -100,7 +100,7 @@ static void questions_wait_for_a_message_and_a_table(void)
 }
 
 /* Not before all rails are proved or given up. */
-static void questions_wait_for_all_paths(void)
+FAKE_TEST(questions_wait_for_all_paths)
 {
     up(120000);
     net_table_comes();
@@ -117,7 +117,7 @@ static void questions_wait_for_all_paths(void)
 }
 
 /* An answer without the flag is no sample: four questions, and then never again. */
-static void old_peers_are_left_in_peace(void)
+FAKE_TEST(old_peers_are_left_in_peace)
 {
     up(120000);
     net_is_old = true;
@@ -130,7 +130,7 @@ static void old_peers_are_left_in_peace(void)
 }
 
 /* What the peer says to have waited for its own messages is no sample either. */
-static void busy_peers_tell_nothing(void)
+FAKE_TEST(busy_peers_tell_nothing)
 {
     up(120000);
     net_busy_ns = 1;
@@ -142,7 +142,7 @@ static void busy_peers_tell_nothing(void)
 }
 
 /* While this node's own messages keep a rail busy, it is not asked. */
-static void busy_rails_are_not_asked(void)
+FAKE_TEST(busy_rails_are_not_asked)
 {
     up(120000);
     net_table_comes();
@@ -175,7 +175,7 @@ static void deliver_again(int rail, uint32_t *word)
     }
 }
 
-static void answers_count_once(void)
+FAKE_TEST(answers_count_once)
 {
     up(120000);
     net_table_comes();
@@ -202,7 +202,7 @@ static void answers_count_once(void)
 }
 
 /* A rail that is taken away leaves nothing to compare; the endpoint may go at any time. */
-static void rails_and_peers_may_go(void)
+FAKE_TEST(rails_and_peers_may_go)
 {
     up(120000);
     net_table_comes();
@@ -230,36 +230,9 @@ static void rails_and_peers_may_go(void)
     down();
 }
 
-/* A peer that is asked in MPI_Finalize may be gone, and the question be a write on a closed connection. */
-static void no_peer_is_asked_at_the_end(void)
-{
-    up(120000);
-    net_table_comes();
-    ompi_mpi_state = OMPI_MPI_STATE_INIT_STARTED; /* not before MPI_Init is done, either */
-    CHECK(0 == send_one(100));
-    later(1);
-    CHECK(0 == net_timed && NULL == ep->distance);
-    ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
-    CHECK(0 == send_one(100));
-    later(1);
-    const int asked = net_timed;
-    CHECK(0 < asked && asked < ROUND);
-    ompi_mpi_state = OMPI_MPI_STATE_FINALIZE_STARTED;
-    later(100);
-    CHECK(asked == net_timed);
-    ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
-    ompi_async_mpi_finalize = true; /* peers do not wait for this process */
-    later(100);
-    CHECK(asked == net_timed);
-    ompi_async_mpi_finalize = false;
-    later(100);
-    CHECK(2 * ROUND == net_timed && NULL != ep->far);
-    down();
-}
-
 /* Not asked: the partner in the measurement; any peer, if the user does not want it, or if the policy asks
  * for no times. */
-static void some_are_never_asked(void)
+FAKE_TEST(some_are_never_asked)
 {
     for (int i = 0; i < 4; ++i) {
         mca_bml_fsbml_params.policy = 1 == i   ? FSBML_POLICY_ROUNDROBIN
@@ -282,7 +255,7 @@ static void some_are_never_asked(void)
 }
 
 /* A peer without FSBML has one rail, and is asked nothing. */
-static void mute_peers_are_not_asked(void)
+FAKE_TEST(mute_peers_are_not_asked)
 {
     mca_bml_fsbml_params.per_peer = true;
     net_reset();
@@ -303,7 +276,7 @@ static void mute_peers_are_not_asked(void)
 }
 
 /* A timed question is answered as such, with its number and with what the answer waits for. */
-static void timed_questions_are_answered(void)
+FAKE_TEST(timed_questions_are_answered)
 {
     mca_bml_fsbml_params.per_peer = true;
     fake_construct(&fake[0], 4096, 65536, 10);
@@ -331,14 +304,29 @@ static void timed_questions_are_answered(void)
     mca_bml_fsbml_params.per_peer = false;
 }
 
-int main(void)
+/* A peer that is asked in MPI_Finalize may be gone, and the question be a write on a closed connection. */
+FAKE_TEST(no_peer_is_asked_at_the_end)
 {
-    static void (*const test[])(void) = {
-        a_farther_rail_is_found,      equal_peers_cost_one_round,  questions_wait_for_a_message_and_a_table,
-        questions_wait_for_all_paths, old_peers_are_left_in_peace, busy_peers_tell_nothing,
-        busy_rails_are_not_asked,     answers_count_once,          rails_and_peers_may_go,
-        some_are_never_asked,         mute_peers_are_not_asked,    timed_questions_are_answered,
-        no_peer_is_asked_at_the_end,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
+    up(120000);
+    net_table_comes();
+    ompi_mpi_state = OMPI_MPI_STATE_INIT_STARTED; /* not before MPI_Init is done, either */
+    CHECK(0 == send_one(100));
+    later(1);
+    CHECK(0 == net_timed && NULL == ep->distance);
+    ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
+    CHECK(0 == send_one(100));
+    later(1);
+    const int asked = net_timed;
+    CHECK(0 < asked && asked < ROUND);
+    ompi_mpi_state = OMPI_MPI_STATE_FINALIZE_STARTED;
+    later(100);
+    CHECK(asked == net_timed);
+    ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
+    ompi_async_mpi_finalize = true; /* peers do not wait for this process */
+    later(100);
+    CHECK(asked == net_timed);
+    ompi_async_mpi_finalize = false;
+    later(100);
+    CHECK(2 * ROUND == net_timed && NULL != ep->far);
+    down();
 }

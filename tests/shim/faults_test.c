@@ -22,7 +22,7 @@ static fsbml_fault_t fault(const char *rail, const char *to, uint32_t kind, cons
 }
 
 /* One of a kind for a rail and two nodes; the first one stays. */
-static void each_fault_is_kept_once(void)
+FAKE_TEST(each_fault_is_kept_once)
 {
     const fsbml_fault_t told[] = {
         fault("eth1", "there", FSBML_FAULT_CUT, "first"), fault("eth1", "there", FSBML_FAULT_CUT, "again"),
@@ -44,7 +44,7 @@ static void each_fault_is_kept_once(void)
 }
 
 /* Beyond the room there is a count, and what was there first stays. The next life of MPI begins with none. */
-static void more_than_there_is_room_for_are_counted(void)
+FAKE_TEST(more_than_there_is_room_for_are_counted)
 {
     const fsbml_fault_t *first;
     char rail[16];
@@ -177,7 +177,7 @@ static void leave(void)
 
 /* The peer is asked once, on the live rail, as soon as the path is closed; it says why, and that is told when
  * it is time. */
-static void the_peer_says_what_it_sees(void)
+FAKE_TEST(the_peer_says_what_it_sees)
 {
     fsbml_end_t look;
     mca_bml_fsbml_path_t *path = one_silent();
@@ -196,7 +196,7 @@ static void the_peer_says_what_it_sees(void)
 }
 
 /* A peer that does not answer, or answers nonsense, leaves it at what closed the path. */
-static void without_its_word_the_reason_is_what_was_seen(void)
+FAKE_TEST(without_its_word_the_reason_is_what_was_seen)
 {
     mca_bml_fsbml_path_t *path = one_silent();
     time_out();
@@ -219,7 +219,7 @@ static void without_its_word_the_reason_is_what_was_seen(void)
 
 /* The other way round: asked what it sees of a rail, this process says so where it was asked. Its questions
  * came in, its answers did not arrive: the peer can name a one-way rail. */
-static void this_process_says_what_it_sees(void)
+FAKE_TEST(this_process_says_what_it_sees)
 {
     fsbml_end_t seen = {.seen = 0};
     (void) one_silent();
@@ -237,7 +237,7 @@ static void this_process_says_what_it_sees(void)
 }
 
 /* A rail that failed under the other's measurement is not used from here either, if there is another one. */
-static void what_the_peer_gave_up_is_not_used(void)
+FAKE_TEST(what_the_peer_gave_up_is_not_used)
 {
     fsbml_end_t seen;
     (void) one_silent();
@@ -256,7 +256,7 @@ static void what_the_peer_gave_up_is_not_used(void)
 }
 
 /* A question comes back to the process that asked. No peer answers, and the reason is told. */
-static void a_question_comes_back(void)
+FAKE_TEST(a_question_comes_back)
 {
     uint32_t word[8];
     (void) one_silent();
@@ -276,7 +276,7 @@ static void a_question_comes_back(void)
 
 /* Another process got the question, and says that it is not the one that was asked: that proves nothing of
  * the peer's path. */
-static void a_question_goes_astray(void)
+FAKE_TEST(a_question_goes_astray)
 {
     uint32_t word[8];
     (void) one_silent();
@@ -298,7 +298,7 @@ static void a_question_goes_astray(void)
 
 /* The same from the other side: a process that gets a question for another says so, and proves no path with
  * it. */
-static void a_question_for_another_process_is_no_proof(void)
+FAKE_TEST(a_question_for_another_process_is_no_proof)
 {
     fsbml_end_t none;
     mca_bml_fsbml_path_t *path = one_silent();
@@ -316,7 +316,7 @@ static void a_question_for_another_process_is_no_proof(void)
 }
 
 /* Its hello says that the peer has no address in the rail's network: no peer needs to be asked. */
-static void the_hello_says_that_networks_differ(void)
+FAKE_TEST(the_hello_says_that_networks_differ)
 {
     fsbml_end_t none;
     peer_hello.n_rails = 1;
@@ -342,7 +342,7 @@ static void the_hello_says_that_networks_differ(void)
 
 /* The loopback interface is on every machine: its address, its MTU, and a connection between two of its
  * addresses. */
-static void the_system_is_read(void)
+FAKE_TEST(the_system_is_read)
 {
     fsbml_end_t end;
     (void) one_silent();
@@ -379,22 +379,4 @@ static void the_system_is_read(void)
     (void) close(connects);
     (void) close(listens);
     leave();
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        each_fault_is_kept_once,
-        more_than_there_is_room_for_are_counted,
-        the_peer_says_what_it_sees,
-        without_its_word_the_reason_is_what_was_seen,
-        this_process_says_what_it_sees,
-        what_the_peer_gave_up_is_not_used,
-        a_question_comes_back,
-        a_question_goes_astray,
-        a_question_for_another_process_is_no_proof,
-        the_hello_says_that_networks_differ,
-        the_system_is_read,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -153,7 +153,7 @@ static void lose(uint32_t p, uint32_t rail)
 }
 
 /* Of all full connections, those of the closed path and no other. */
-static void a_closed_path_is_not_told_goodbye(void)
+FAKE_TEST(a_closed_path_is_not_told_goodbye)
 {
     (void) up(1);
     const int lost[] = {full(connected(0, OTHER)), full(accepted(0, OWN))};
@@ -174,7 +174,7 @@ static void a_closed_path_is_not_told_goodbye(void)
 }
 
 /* A path that was taken away, and did not fail, is no other thing. */
-static void nor_is_a_removed_one(void)
+FAKE_TEST(nor_is_a_removed_one)
 {
     mca_bml_fsbml_endpoint_t *ep = up(1);
     const int lost = full(connected(0, OTHER)), other = full(connected(1, OTHER));
@@ -185,7 +185,7 @@ static void nor_is_a_removed_one(void)
 }
 
 /* Which of a node's ranks has connected cannot be seen; the rank that this process has connected to can. */
-static void in_doubt_a_connection_is_left_alone(void)
+FAKE_TEST(in_doubt_a_connection_is_left_alone)
 {
     (void) up(2);
     const int to_first = full(connected(0, OTHER)), from_one = full(accepted(0, OWN));
@@ -203,7 +203,7 @@ static void in_doubt_a_connection_is_left_alone(void)
 }
 
 /* A peer that does not say where it listens cannot be told from others. */
-static void an_unknown_address_is_no_peers(void)
+FAKE_TEST(an_unknown_address_is_no_peers)
 {
     (void) up(1);
     const int lost = full(connected(0, OTHER));
@@ -212,15 +212,4 @@ static void an_unknown_address_is_no_peers(void)
     fsbml_goodbye_skip(n_peers, peers);
     CHECK(!is_shut(lost));
     down();
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        a_closed_path_is_not_told_goodbye,
-        nor_is_a_removed_one,
-        in_doubt_a_connection_is_left_alone,
-        an_unknown_address_is_no_peers,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

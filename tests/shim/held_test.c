@@ -10,7 +10,7 @@
 
 /* It is held and sent as soon as a rail takes it: ob1 would send it again when something of its own
  * completes, and an immediate send completes without a word. */
-static void what_all_refuse_is_held(void)
+FAKE_TEST(what_all_refuse_is_held)
 {
     for (int round = 0; round < 2; ++round) {
         mca_bml_base_btl_t *bml_btl = up(2);
@@ -34,7 +34,7 @@ static void what_all_refuse_is_held(void)
 }
 
 /* The same where no rail has a descriptor: it is FSBML's own until a rail has. */
-static void what_has_no_descriptor_is_held(void)
+FAKE_TEST(what_has_no_descriptor_is_held)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
     mca_btl_base_descriptor_t *des = NULL, *other = NULL;
@@ -69,7 +69,7 @@ static void what_has_no_descriptor_is_held(void)
 }
 
 /* An eager message is longer than a fragment may be, and goes as a whole. */
-static void what_has_no_descriptor_is_held_whole(void)
+FAKE_TEST(what_has_no_descriptor_is_held_whole)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
     mca_btl_base_descriptor_t *des = NULL;
@@ -84,7 +84,7 @@ static void what_has_no_descriptor_is_held_whole(void)
 }
 
 /* Descriptors may be few: what is held leaves them to the question and its answer, and to what can go. */
-static void what_is_held_takes_no_descriptor(void)
+FAKE_TEST(what_is_held_takes_no_descriptor)
 {
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
@@ -109,7 +109,7 @@ static void what_is_held_takes_no_descriptor(void)
 
 /* A descriptor that its sender keeps is given back when it is sent: nothing goes before it for want of one.
  */
-static void what_has_a_descriptor_goes_first(void)
+FAKE_TEST(what_has_a_descriptor_goes_first)
 {
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
@@ -135,7 +135,7 @@ static void what_has_a_descriptor_goes_first(void)
 }
 
 /* A long message is not copied as a whole: some fragments are held, the others refused, until one goes. */
-static void few_fragments_are_held(void)
+FAKE_TEST(few_fragments_are_held)
 {
     enum { MOST = 8 };
     mca_bml_base_btl_t *bml_btl = up(2);
@@ -167,7 +167,7 @@ static void few_fragments_are_held(void)
 }
 
 /* What was held for a proof goes to the next rail as well. */
-static void held_messages_take_the_next_rail(void)
+FAKE_TEST(held_messages_take_the_next_rail)
 {
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
@@ -180,18 +180,4 @@ static void held_messages_take_the_next_rail(void)
     CHECK(1 == fake[1].n_sent && charged(1, 1, 111) && charged(0, 0, 0));
     CHECK(1 == complete_all(2) && 111 == done.bytes);
     world_down(2);
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        what_all_refuse_is_held,
-        what_has_no_descriptor_is_held,
-        what_has_no_descriptor_is_held_whole,
-        what_is_held_takes_no_descriptor,
-        what_has_a_descriptor_goes_first,
-        few_fragments_are_held,
-        held_messages_take_the_next_rail,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -10,7 +10,7 @@
 enum { TAG = MCA_BTL_TAG_PML + 1 };
 
 /* A process that does not run FSBML is never probed and gets one rail. */
-static void a_peer_without_fsbml_gets_one_rail(void)
+FAKE_TEST(a_peer_without_fsbml_gets_one_rail)
 {
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
@@ -40,7 +40,7 @@ static size_t address_of_a_btl(const ompi_process_name_t *from, const char *key,
 
 /* Its hello is not waited for, which takes the run-time 10 s each: a process that has published a BTL's
  * address has published all. */
-static void a_hello_that_never_comes_is_not_waited_for(void)
+FAKE_TEST(a_hello_that_never_comes_is_not_waited_for)
 {
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
@@ -56,7 +56,7 @@ static void a_hello_that_never_comes_is_not_waited_for(void)
 }
 
 /* What a new peer's parts ask of it is fetched from the run-time once, and anew in the next job. */
-static void a_hello_is_fetched_once(void)
+FAKE_TEST(a_hello_is_fetched_once)
 {
     for (int job = 1; job <= 2; ++job) {
         fake_construct(&fake[0], 4096, 65536, 10);
@@ -67,14 +67,4 @@ static void a_hello_is_fetched_once(void)
         CHECK(1 == n_hellos);
         world_down(2);
     }
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        a_peer_without_fsbml_gets_one_rail,
-        a_hello_that_never_comes_is_not_waited_for,
-        a_hello_is_fetched_once,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -7,6 +7,7 @@
  * rails named by their devices, the warning about a device of another NUMA node, and the display. */
 
 #define FSBML_WANT_HWLOC
+#define FAKE_OWN_MAIN
 #include "fake_names.h"
 
 #ifndef FSBML_NO_HWLOC
@@ -64,7 +65,7 @@ static uint32_t left_with(const char *include, const char *exclude, int n)
 
 /* Addresses, devices and PCI addresses leave out a rail of three; a user who names an unknown one is told
  * what there is. */
-static void rails_by_other_names(void)
+FAKE_TEST(rails_by_other_names)
 {
     static const char *const names[] = {"lo", "verbs_1:1", "fsbml1"};
     setenv("HWLOC_XMLFILE", machine_file, 1);
@@ -96,7 +97,7 @@ static hwloc_topology_t load(void)
     return topology;
 }
 
-static void processors_have_nodes(void)
+FAKE_TEST(processors_have_nodes)
 {
     hwloc_topology_t topology = load();
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
@@ -113,7 +114,7 @@ static void processors_have_nodes(void)
 static const char *const sentence =
     "rail r is at NUMA node 1, this process runs on node 0: that is in its o and L";
 
-static void devices_are_found(void)
+FAKE_TEST(devices_are_found)
 {
     const fsbml_machine_t here = {.topology = load(), .nodes = 1}, unbound = {.topology = here.topology};
     fsbml_rail_about_t about = about_of("fsbml1", "", "");
@@ -181,7 +182,7 @@ static void display(const fsbml_pair_t *pair)
 }
 
 /* Nothing is said unasked; nothing measured is told with the reason; measured rails stand beside others. */
-static void the_display(void)
+FAKE_TEST(the_display)
 {
     static const char *const names[] = {"lo", "verbs_1:1", "fsbml1"};
     static const fsbml_pair_t pair = {.rank = {0, 1}};
@@ -252,15 +253,9 @@ static void the_display(void)
 
 int main(void)
 {
-    static void (*const test[])(void) = {
-        rails_by_other_names,
-        processors_have_nodes,
-        devices_are_found,
-        the_display,
-    };
     snprintf(machine_file, sizeof(machine_file), "%.*s/two_numa_nodes.xml",
              (int) (strrchr(__FILE__, '/') - __FILE__), __FILE__);
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
+    return fake_main();
 }
 
 #else

@@ -137,7 +137,7 @@ static void spoil(int how)
 
 /* A table that is not whole is not used, and the mirror waits for no other: it is asked for from the
  * run-time. */
-static void only_whole_tables_are_used(void)
+FAKE_TEST(only_whole_tables_are_used)
 {
     for (int how = WHOLE; how < N_RECORDS; ++how) {
         (void) job_up(2, 40, 400);
@@ -159,7 +159,7 @@ static void only_whole_tables_are_used(void)
 }
 
 /* A leader that asks, and then is gone. */
-static void a_mirror_does_not_wait_for_ever(void)
+FAKE_TEST(a_mirror_does_not_wait_for_ever)
 {
     (void) job_up(2, 40, 400);
     const uint64_t start = virtual_ns;
@@ -171,7 +171,7 @@ static void a_mirror_does_not_wait_for_ever(void)
 }
 
 /* The mirror's messages go the other way: by those parameters it chooses, cuts, and answers tools. */
-static void the_mirror_uses_the_other_direction(void)
+FAKE_TEST(the_mirror_uses_the_other_direction)
 {
     size_t quantum[2];
     for (int back = 0; back < 2; ++back) {
@@ -211,7 +211,7 @@ static void ask_for_much(void)
     }
 }
 
-static void a_mirror_serves_its_leader_until_the_table(void)
+FAKE_TEST(a_mirror_serves_its_leader_until_the_table)
 {
     (void) job_up(2, 40, 400);
     make_record();
@@ -242,7 +242,7 @@ static void ask_for_streams(void)
     }
 }
 
-static void a_mirror_streams_when_it_is_asked(void)
+FAKE_TEST(a_mirror_streams_when_it_is_asked)
 {
     (void) job_up(2, 40, 400);
     make_record();
@@ -253,14 +253,4 @@ static void a_mirror_streams_when_it_is_asked(void)
     CHECK(requests == net_rates && fit(0)->valid && fit(1)->valid);
     CHECK(net[0].streamed > 100000 && net[1].streamed > 10000);
     job_down();
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        only_whole_tables_are_used,        the_mirror_uses_the_other_direction,
-        a_mirror_does_not_wait_for_ever,   a_mirror_serves_its_leader_until_the_table,
-        a_mirror_streams_when_it_is_asked,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

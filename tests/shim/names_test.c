@@ -45,7 +45,7 @@ int getifaddrs(struct ifaddrs **all)
 
 /* Two interfaces in one network are two rails, each with parameters of its own: by key, which is the same on
  * all nodes. The network's name means both. */
-static void interfaces_of_one_network_are_told_apart(void)
+FAKE_TEST(interfaces_of_one_network_are_told_apart)
 {
     static const char *const names[] = {"lo", "twin", "lo:1"};
     has_twin = true;
@@ -68,7 +68,7 @@ static void interfaces_of_one_network_are_told_apart(void)
 }
 
 /* The loopback interface is there everywhere. A name that is no interface says nothing of one. */
-static void a_rail_knows_its_interface(void)
+FAKE_TEST(a_rail_knows_its_interface)
 {
     static const char *const names[] = {"lo", "verbs_1:1"};
     char full[FSBML_NAME_FULL], detail[FSBML_NAME_DETAIL], facts[FSBML_NAME_DETAIL];
@@ -95,7 +95,7 @@ static void a_rail_knows_its_interface(void)
 }
 
 /* Of a link without a device these two are no speeds; others are what they are, and so are these with one. */
-static void speeds_are_not_made_up(void)
+FAKE_TEST(speeds_are_not_made_up)
 {
     static const struct {
         const char *interface;
@@ -120,7 +120,7 @@ static void speeds_are_not_made_up(void)
 
 /* -------------------------------------------------------------- users' words */
 
-static void words_for_a_rail(void)
+FAKE_TEST(words_for_a_rail)
 {
     fsbml_rail_about_t about = about_of("eth1", "10.71.1.2", "10.71.1.0/24");
     snprintf(about.device, sizeof(about.device), "mlx5_0");
@@ -141,7 +141,7 @@ static void words_for_a_rail(void)
     CHECK(!fsbml_name_means("", "eth1", "k", "tcp", &about));
 }
 
-static void words_for_a_network(void)
+FAKE_TEST(words_for_a_network)
 {
     static const char *const right[] = {"10.71.1.0", "10.71.1.2", "10.71.1.127"};
     static const char *const wrong[] = {"10.71.1.128", "10.71.0.2", "10.71.1", "10.71.1.2/25",
@@ -157,14 +157,4 @@ static void words_for_a_network(void)
         CHECK(!fsbml_name_is_near(wrong[i], &v4));
     }
     CHECK(fsbml_name_is_near("fd00:0:0:1::9", &v6) && !fsbml_name_is_near("fd00:0:0:2::9", &v6));
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        a_rail_knows_its_interface, interfaces_of_one_network_are_told_apart,
-        speeds_are_not_made_up,     words_for_a_rail,
-        words_for_a_network,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

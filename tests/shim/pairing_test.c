@@ -127,7 +127,7 @@ static uint64_t charged(uint32_t rail)
 }
 
 /* Each module has its own network, and is charged for it. */
-static void equal_nodes(void)
+FAKE_TEST(equal_nodes)
 {
     up(3, "012");
     mca_bml_fsbml_endpoint_t *ep = add();
@@ -140,7 +140,7 @@ static void equal_nodes(void)
 }
 
 /* The peer lacks the first network: its modules must get their own, not the first ones what is left. */
-static void a_peer_without_the_first(void)
+FAKE_TEST(a_peer_without_the_first)
 {
     up(3, "12");
     mca_bml_fsbml_endpoint_t *ep = add();
@@ -152,7 +152,7 @@ static void a_peer_without_the_first(void)
 
 /* The same peer connects first: tcp has asked for all modules in turn by then. What they send is charged to
  * the rail that it takes, and descriptors go back to the BTL that made them. */
-static void a_peer_without_the_first_that_comes_first(void)
+FAKE_TEST(a_peer_without_the_first_that_comes_first)
 {
     up(3, "12");
     for (int i = 0; i < 3; ++i) {
@@ -187,7 +187,7 @@ static void a_peer_without_the_first_that_comes_first(void)
 }
 
 /* What the user left out gets its pair as well, so that the others get theirs, and gives it back. */
-static void the_first_is_left_out(void)
+FAKE_TEST(the_first_is_left_out)
 {
     mca_bml_fsbml_params.exclude = "tcp#0";
     up(3, "012");
@@ -199,7 +199,7 @@ static void the_first_is_left_out(void)
 }
 
 /* A put past the pseudo BTL is charged to the rail that it takes. */
-static void puts_are_charged(void)
+FAKE_TEST(puts_are_charged)
 {
     up(3, "12");
     for (int i = 0; i < 3; ++i) {
@@ -214,13 +214,4 @@ static void puts_are_charged(void)
     CHECK(1 == n_puts && 50000 == charged(1) && 0 == charged(0) && 0 == charged(2));
     down();
     CHECK(tcp_put == fake[0].super.btl_put);
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        equal_nodes,           a_peer_without_the_first, a_peer_without_the_first_that_comes_first,
-        the_first_is_left_out, puts_are_charged,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -6,6 +6,7 @@
 /* Probes on fake rails in virtual time: what they measure, what a mirror does, and what neither lets itself
  * in for. */
 
+#define FAKE_OWN_MAIN
 #include "fake_net.h"
 
 static const uint64_t LIMIT = 100000000; /* ns, of a probe */
@@ -56,7 +57,7 @@ static bool near(double expected, uint64_t is)
     return good;
 }
 
-static void each_kind_takes_its_time(void)
+FAKE_TEST(each_kind_takes_its_time)
 {
     enum { S = 4096, N = 9 };
     mca_bml_fsbml_endpoint_t *ep = net_up(40, 400);
@@ -83,7 +84,7 @@ static void each_kind_takes_its_time(void)
     net_down();
 }
 
-static void streams_find_the_rates(void)
+FAKE_TEST(streams_find_the_rates)
 {
     mca_bml_fsbml_endpoint_t *ep = net_up(40, 400);
     const mca_bml_fsbml_path_t *path[2] = {fsbml_path(ep, 0), fsbml_path(ep, 1)};
@@ -134,7 +135,7 @@ static void unasked(void)
 
 /* Late answers, those of other probes, requests to a leader: what is measured is what comes for this
  * probe. */
-static void strays_change_nothing(void)
+FAKE_TEST(strays_change_nothing)
 {
     mca_bml_fsbml_endpoint_t *ep = net_up(40, 400);
     leads = true;
@@ -155,7 +156,7 @@ static void strays_change_nothing(void)
 
 /* A rail that answers and then never: each kind of probe ends in time, and what it sends later is of no
  * probe. */
-static void a_mute_rail_costs_its_limit(void)
+FAKE_TEST(a_mute_rail_costs_its_limit)
 {
     mca_bml_fsbml_endpoint_t *ep = net_up(40, 400);
     leads = true;
@@ -172,7 +173,7 @@ static void a_mute_rail_costs_its_limit(void)
 }
 
 /* TCP waits 200 ms for a frame that was lost. The probe is late, and the next one is not. */
-static void a_stall_delays_one_probe(void)
+FAKE_TEST(a_stall_delays_one_probe)
 {
     mca_bml_fsbml_endpoint_t *ep = net_up(40, 400);
     leads = true;
@@ -198,7 +199,7 @@ static void make_room(void)
     fake[0].refuses = --room_for > 0;
 }
 
-static void a_leader_without_room_tries_again(void)
+FAKE_TEST(a_leader_without_room_tries_again)
 {
     mca_bml_fsbml_endpoint_t *ep = net_up(40, 400);
     leads = true;
@@ -259,7 +260,7 @@ static void mirror_up(void)
 }
 
 /* One message is answered by the handler; what takes long is done when there is time for it. */
-static void a_mirror_sends_what_it_is_asked_for(void)
+FAKE_TEST(a_mirror_sends_what_it_is_asked_for)
 {
     mirror_up();
     come(0, FSBML_PACKET_REQUEST, 32, 5, 1000, 2000000);
@@ -283,7 +284,7 @@ static void a_mirror_sends_what_it_is_asked_for(void)
     net_down();
 }
 
-static void a_mirror_refuses_what_no_leader_asks_for(void)
+FAKE_TEST(a_mirror_refuses_what_no_leader_asks_for)
 {
     static const uint32_t bad[][4] = {/* number, messages, bytes, delay */
                                       {0, 5, 1000, 0},
@@ -312,7 +313,7 @@ static void a_mirror_refuses_what_no_leader_asks_for(void)
     net_down();
 }
 
-static void a_mirror_does_not_look_back(void)
+FAKE_TEST(a_mirror_does_not_look_back)
 {
     mirror_up();
     come(0, FSBML_PACKET_PRTT, 3200, 2, 500, 0);
@@ -333,7 +334,7 @@ static void a_mirror_does_not_look_back(void)
     net_down();
 }
 
-static void a_mirror_without_room_tries_again_for_a_while(void)
+FAKE_TEST(a_mirror_without_room_tries_again_for_a_while)
 {
     mirror_up();
     fake[0].refuses = true;
@@ -363,7 +364,7 @@ static void a_mirror_without_room_tries_again_for_a_while(void)
     net_down();
 }
 
-static void a_look_at_the_clock_is_timed(void)
+FAKE_TEST(a_look_at_the_clock_is_timed)
 {
     look_ns = 37;
     CHECK(37 == fsbml_prtt_timer_ns());
@@ -373,19 +374,6 @@ static void a_look_at_the_clock_is_timed(void)
 
 int main(void)
 {
-    static void (*const test[])(void) = {
-        each_kind_takes_its_time,
-        streams_find_the_rates,
-        strays_change_nothing,
-        a_mute_rail_costs_its_limit,
-        a_stall_delays_one_probe,
-        a_leader_without_room_tries_again,
-        a_mirror_sends_what_it_is_asked_for,
-        a_mirror_refuses_what_no_leader_asks_for,
-        a_mirror_does_not_look_back,
-        a_mirror_without_room_tries_again_for_a_while,
-        a_look_at_the_clock_is_timed,
-    };
     net_to = deliver;
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
+    return fake_main();
 }

@@ -44,7 +44,7 @@ static int register_error(mca_btl_base_module_t *btl, mca_btl_base_module_error_
 
 /* The message waits for the first answer, and leaves on the rail that gave it: bytes, data and callback
  * unchanged. */
-static void held_messages_leave_on_the_first_live_rail(void)
+FAKE_TEST(held_messages_leave_on_the_first_live_rail)
 {
     mca_bml_base_btl_t *bml_btl = up();
     for (int i = 0; i < 3; ++i) {
@@ -82,7 +82,7 @@ static void active_message_done(mca_btl_base_module_t *btl, struct mca_btl_base_
 
 /* osc/rdma keeps its descriptor and its context: a held message that takes another rail leaves both alone,
  * and completes with them. Then the same descriptor is sent again. */
-static void active_messages_keep_their_descriptor(void)
+FAKE_TEST(active_messages_keep_their_descriptor)
 {
     mca_bml_base_btl_t *bml_btl = up();
     mca_btl_base_module_t *pseudo = bml_btl->btl;
@@ -107,7 +107,7 @@ static void active_messages_keep_their_descriptor(void)
 #endif
 
 /* A held fragment with header and data in two places arrives whole on another rail. */
-static void held_fragments_are_moved_whole(void)
+FAKE_TEST(held_fragments_are_moved_whole)
 {
     mca_bml_base_btl_t *bml_btl = up();
     mca_btl_base_descriptor_t *des = NULL;
@@ -127,7 +127,7 @@ static void held_fragments_are_moved_whole(void)
 }
 
 /* A peer that does not answer (it computes) loses no rail, however long it takes. */
-static void silence_everywhere_proves_nothing(void)
+FAKE_TEST(silence_everywhere_proves_nothing)
 {
     mca_bml_base_btl_t *bml_btl = up();
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
@@ -144,7 +144,7 @@ static void silence_everywhere_proves_nothing(void)
 }
 
 /* A rail is given up only when the peer, asked again, answers on another rail and not on this one. */
-static void a_silent_rail_is_given_up_after_a_second_question(void)
+FAKE_TEST(a_silent_rail_is_given_up_after_a_second_question)
 {
     (void) up();
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
@@ -165,7 +165,7 @@ static void a_silent_rail_is_given_up_after_a_second_question(void)
 }
 
 /* An answer that comes after all brings the rail back. */
-static void a_late_answer_brings_a_rail_back(void)
+FAKE_TEST(a_late_answer_brings_a_rail_back)
 {
     (void) up();
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
@@ -180,7 +180,7 @@ static void a_late_answer_brings_a_rail_back(void)
 
 /* A connection that fails before it was proved is no error for the PML; one that was live is, and by the
  * pseudo BTL. */
-static void errors_reach_the_pml_only_from_live_rails(void)
+FAKE_TEST(errors_reach_the_pml_only_from_live_rails)
 {
     memset(&error, 0, sizeof(error));
     fake_construct(&fake[0], 4096, 65536, 10);
@@ -199,7 +199,7 @@ static void errors_reach_the_pml_only_from_live_rails(void)
 }
 
 /* With no rail left, the messages fail with an error and the PML is told; nothing hangs. */
-static void without_any_rail_the_messages_fail(void)
+FAKE_TEST(without_any_rail_the_messages_fail)
 {
     memset(&error, 0, sizeof(error));
     mca_bml_base_btl_t *bml_btl = up();
@@ -216,7 +216,7 @@ static void without_any_rail_the_messages_fail(void)
 }
 
 /* A BTL that gives a probe back undelivered has failed on that path, also without an error callback. */
-static void an_undelivered_probe_closes_its_path(void)
+FAKE_TEST(an_undelivered_probe_closes_its_path)
 {
     (void) up();
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
@@ -240,7 +240,7 @@ static int refuse_at_once(mca_btl_base_module_t *btl, struct mca_btl_base_endpoi
 
 /* A connection that is refused at once: completed, freed and refused in one call; it must not be freed
  * again. */
-static void a_probe_refused_at_once_is_freed_once(void)
+FAKE_TEST(a_probe_refused_at_once_is_freed_once)
 {
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
@@ -254,7 +254,7 @@ static void a_probe_refused_at_once_is_freed_once(void)
 
 /* Connections that failed from here come up from the peer's side: it asks, so the path is asked again, and is
  * good. */
-static void a_peer_that_gets_through_revives_its_path(void)
+FAKE_TEST(a_peer_that_gets_through_revives_its_path)
 {
     mca_bml_base_btl_t *bml_btl = up();
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
@@ -282,7 +282,7 @@ static void a_peer_that_gets_through_revives_its_path(void)
  * no path is lost by it, unless its BTL refuses for as long as a peer may be silent, and another one does
  * not.
  */
-static void a_question_that_is_refused_is_asked_again(void)
+FAKE_TEST(a_question_that_is_refused_is_asked_again)
 {
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
@@ -310,7 +310,7 @@ static void a_question_that_is_refused_is_asked_again(void)
 }
 
 /* So is an answer: a peer with no other path would wait for it without end. */
-static void an_answer_that_is_refused_is_given_later(void)
+FAKE_TEST(an_answer_that_is_refused_is_given_later)
 {
     (void) up();
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
@@ -336,7 +336,7 @@ static void an_answer_that_is_refused_is_given_later(void)
 }
 
 /* What a live rail refuses for the moment is kept and tried again, in order. */
-static void held_messages_survive_a_busy_rail(void)
+FAKE_TEST(held_messages_survive_a_busy_rail)
 {
     mca_bml_base_btl_t *bml_btl = up();
     CHECK(OMPI_SUCCESS == pml_send(bml_btl, 111, TAG));
@@ -358,7 +358,7 @@ static void held_messages_survive_a_busy_rail(void)
 }
 
 /* A BTL that loses the upper bits of the descriptor flags could not be told apart: it is left out. */
-static void a_btl_that_drops_flags_is_left_out(void)
+FAKE_TEST(a_btl_that_drops_flags_is_left_out)
 {
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
@@ -371,7 +371,7 @@ static void a_btl_that_drops_flags_is_left_out(void)
 }
 
 /* A question is answered on the rail that it came on; garbage is dropped. */
-static void questions_are_answered_on_their_rail(void)
+FAKE_TEST(questions_are_answered_on_their_rail)
 {
     (void) up();
     (void) fake_answer(&fake[0], true);
@@ -393,22 +393,4 @@ static void questions_are_answered_on_their_rail(void)
     fake_deliver(&fake[0], FSBML_TAG_PROBE, ask, sizeof(ask)); /* from no rank */
     CHECK(0 == fake[0].n_queue);
     world_down(2);
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        held_messages_leave_on_the_first_live_rail, held_fragments_are_moved_whole,
-#ifdef MCA_BTL_BASE_TAG_RDMA
-        active_messages_keep_their_descriptor,
-#endif
-        silence_everywhere_proves_nothing,          a_silent_rail_is_given_up_after_a_second_question,
-        a_late_answer_brings_a_rail_back,           errors_reach_the_pml_only_from_live_rails,
-        without_any_rail_the_messages_fail,         an_undelivered_probe_closes_its_path,
-        a_probe_refused_at_once_is_freed_once,      a_peer_that_gets_through_revives_its_path,
-        a_question_that_is_refused_is_asked_again,  an_answer_that_is_refused_is_given_later,
-        held_messages_survive_a_busy_rail,          a_btl_that_drops_flags_is_left_out,
-        questions_are_answered_on_their_rail,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

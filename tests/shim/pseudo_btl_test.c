@@ -22,7 +22,7 @@ static void two_rails(void)
 }
 
 /* The PML sees one BTL, with limits that every rail keeps and flags that every rail has. */
-static void limits_and_flags_hold_on_every_rail(void)
+FAKE_TEST(limits_and_flags_hold_on_every_rail)
 {
     two_rails();
     fake[1].super.btl_flags = MCA_BTL_FLAGS_SEND | MCA_BTL_FLAGS_PUT | MCA_BTL_FLAGS_NEED_CSUM;
@@ -42,7 +42,7 @@ static void limits_and_flags_hold_on_every_rail(void)
 }
 
 /* A BTL alone at its level of exclusivity is used as it is, by the PML itself. */
-static void a_lone_btl_is_not_hidden(void)
+FAKE_TEST(a_lone_btl_is_not_hidden)
 {
     two_rails();
     fake_construct(&fake[2], 1024, 2048, 99);
@@ -56,7 +56,7 @@ static void a_lone_btl_is_not_hidden(void)
 
 /* Each message goes to the rail that delivers it first: 10 to 1 here, each by the BTL that made its
  * descriptor. */
-static void messages_follow_the_arrival_rule(void)
+FAKE_TEST(messages_follow_the_arrival_rule)
 {
     two_rails();
     world_up(2);
@@ -80,7 +80,7 @@ static void messages_follow_the_arrival_rule(void)
 }
 
 /* A completion names the pseudo BTL and the entry that the PML sent by, whichever rail was taken. */
-static void completions_name_the_pseudo_btl(void)
+FAKE_TEST(completions_name_the_pseudo_btl)
 {
     two_rails();
     world_up(2);
@@ -99,7 +99,7 @@ static void completions_name_the_pseudo_btl(void)
 }
 
 /* prepare_src: the rail is chosen by header and data together, and charged with what was really packed. */
-static void prepared_fragments_are_charged_by_their_bytes(void)
+FAKE_TEST(prepared_fragments_are_charged_by_their_bytes)
 {
     two_rails();
     world_up(2);
@@ -121,7 +121,7 @@ static void prepared_fragments_are_charged_by_their_bytes(void)
 }
 
 /* Immediate sends: by the chosen rail's own if it has one, else by a copy. */
-static void sendi_goes_by_the_chosen_rail(void)
+FAKE_TEST(sendi_goes_by_the_chosen_rail)
 {
     char header[16] = "header", payload[100] = "payload";
     opal_datatype_t type = {.true_lb = 0};
@@ -159,7 +159,7 @@ static void sendi_goes_by_the_chosen_rail(void)
 
 /* A connection that breaks while it is closed costs the job nothing, and the signal is afterwards what it
  * was. */
-static void a_goodbye_without_a_peer_is_survived(void)
+FAKE_TEST(a_goodbye_without_a_peer_is_survived)
 {
     sigset_t pending, mask;
     two_rails();
@@ -178,7 +178,7 @@ static void tell(void)
 }
 
 /* From the beginning of MPI_Finalize, tcp may close a connection whenever it makes progress. */
-static void goodbyes_in_finalize_are_survived(void)
+FAKE_TEST(goodbyes_in_finalize_are_survived)
 {
     sigset_t pending, mask;
     two_rails();
@@ -218,7 +218,7 @@ static void pml_receive(FSBML_RECV_PARAMS(btl, des))
 
 /* Receive callbacks: a rail is named by its group's pseudo BTL, a lone BTL by itself; the PML's data is
  * passed on. */
-static void receive_callbacks_name_the_pseudo_btl(void)
+FAKE_TEST(receive_callbacks_name_the_pseudo_btl)
 {
     int data = 0;
     char message[8] = "";
@@ -237,7 +237,7 @@ static void receive_callbacks_name_the_pseudo_btl(void)
 }
 
 /* One-sided communication works on the real BTLs; ob1 must not, and gets none if it were told to use all. */
-static void rdma_lists_hold_real_btls(void)
+FAKE_TEST(rdma_lists_hold_real_btls)
 {
     two_rails();
     fake[0].super.btl_flags |= MCA_BTL_FLAGS_PUT;
@@ -259,21 +259,4 @@ static void rdma_lists_hold_real_btls(void)
 #endif
     all_answer(2);
     world_down(2);
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        limits_and_flags_hold_on_every_rail,
-        a_lone_btl_is_not_hidden,
-        messages_follow_the_arrival_rule,
-        completions_name_the_pseudo_btl,
-        prepared_fragments_are_charged_by_their_bytes,
-        sendi_goes_by_the_chosen_rail,
-        a_goodbye_without_a_peer_is_survived,
-        goodbyes_in_finalize_are_survived,
-        receive_callbacks_name_the_pseudo_btl,
-        rdma_lists_hold_real_btls,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -51,7 +51,7 @@ static int which_sent(const int *before, int n)
 }
 
 /* Each rail takes its part; two rails or more are a group, one is left alone. */
-static void any_number_of_rails(void)
+FAKE_TEST(any_number_of_rails)
 {
     static const int numbers[] = {1, 2, 3, 5};
     for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); ++k) {
@@ -77,7 +77,7 @@ static void any_number_of_rails(void)
 
 /* Of more BTLs of one kind than can be rails, the first are; the rest carries nothing, and a peer with all of
  * them is there all the same. */
-static void more_btls_than_rails(void)
+FAKE_TEST(more_btls_than_rails)
 {
     enum { N = FSBML_MAX_RAILS + 2 };
     construct(N);
@@ -96,7 +96,7 @@ static void more_btls_than_rails(void)
 }
 
 /* A second kind for which there is no room is used as without FSBML. */
-static void a_kind_without_room(void)
+FAKE_TEST(a_kind_without_room)
 {
     enum { N = FSBML_MAX_RAILS + 3 };
     construct(N);
@@ -111,7 +111,7 @@ static void a_kind_without_room(void)
 }
 
 /* A BTL that has RDMA only carries no messages: ob1 and its control messages never meet it. */
-static void a_btl_without_send_is_no_rail(void)
+FAKE_TEST(a_btl_without_send_is_no_rail)
 {
     construct(3);
     fake[0].super.btl_flags = MCA_BTL_FLAGS_PUT | MCA_BTL_FLAGS_GET;
@@ -132,7 +132,7 @@ static void a_btl_without_send_is_no_rail(void)
 
 /* As shared memory beside a network: only the higher level of exclusivity is used, and its rails share
  * nothing with those of the other. */
-static void only_the_highest_exclusivity_counts(void)
+FAKE_TEST(only_the_highest_exclusivity_counts)
 {
     construct(5);
     fake[3].super.btl_exclusivity = fake[4].super.btl_exclusivity = 65536;
@@ -158,7 +158,7 @@ static void only_the_highest_exclusivity_counts(void)
 }
 
 /* A BTL that says it can put, and has no function for it, sends like any other. */
-static void flags_without_a_function(void)
+FAKE_TEST(flags_without_a_function)
 {
     construct(2);
     fake[0].super.btl_flags = MCA_BTL_FLAGS_PUT;
@@ -177,7 +177,7 @@ static void flags_without_a_function(void)
 #if FSBML_GPU_SENDS
 /* Fragments of a GPU's memory fit every rail, whichever of them has a limit of its own; without one, none is
  * set. */
-static void limits_for_gpus(void)
+FAKE_TEST(limits_for_gpus)
 {
     static const size_t limits[][3] = {
         {0, 0, 0}, {0, 20000, 20000}, {20000, 0, 20000}, {20000, 30000, 20000}, {90000, 0, 0}};
@@ -195,7 +195,7 @@ static void limits_for_gpus(void)
 
 /* A promise must hold on every rail, a demand counts if one makes it, and what only the real BTL can do is
  * not offered. Each flag on one rail of two, the first or the second, and on both. */
-static void flags_of_a_group(void)
+FAKE_TEST(flags_of_a_group)
 {
     static const uint32_t promises = MCA_BTL_FLAGS_SEND_INPLACE | MCA_BTL_FLAGS_SIGNALED
                                      | FSBML_BTL_FLAGS_COPY_ASYNC,
@@ -239,7 +239,7 @@ static void models(const fsbml_loggp_t *p, int n)
 
 /* Bulk on one rail, and the control message takes the other, though it would be second best if both were
  * idle. */
-static void control_passes_bulk(void)
+FAKE_TEST(control_passes_bulk)
 {
     static const fsbml_loggp_t rails[] = {LOGGP(10e3, 1e3, 2e3, 10), LOGGP(60e3, 1e3, 2e3, 100)};
     for (int at_once = 0; at_once < 2; ++at_once) {
@@ -295,7 +295,7 @@ static void note(const fsbml_loggp_t *p, int rail, uint64_t now, size_t bytes)
 
 /* Random bulk on random rails: each control message goes where it arrives first, by a calculation of the
  * test's own. */
-static void control_arrives_first(void)
+FAKE_TEST(control_arrives_first)
 {
     static uint64_t seed = 0xc0de;
     for (int round = 0; round < 40; ++round) {
@@ -335,23 +335,4 @@ static void control_arrives_first(void)
         drain(n);
         world_down(n);
     }
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        any_number_of_rails,
-        more_btls_than_rails,
-        a_kind_without_room,
-        a_btl_without_send_is_no_rail,
-        flags_without_a_function,
-#if FSBML_GPU_SENDS
-        limits_for_gpus,
-#endif
-        only_the_highest_exclusivity_counts,
-        flags_of_a_group,
-        control_passes_bulk,
-        control_arrives_first,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -15,7 +15,7 @@ enum { MOST = 4 << 20, GUARD = 64 };
 
 /* ob1 takes an RDMA entry only if the eager list has its endpoint, and looks it up by the BTL that a message
  * came by. */
-static void ob1_accepts_the_entry(void)
+FAKE_TEST(ob1_accepts_the_entry)
 {
     mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT | MCA_BTL_FLAGS_GET, true);
     mca_bml_base_btl_t *e = rdma_entry(ep), *eager = mca_bml_base_btl_array_get_index(&ep->btl_eager, 0);
@@ -29,7 +29,7 @@ static void ob1_accepts_the_entry(void)
 }
 
 /* What auto, on and off mean; what one rail cannot, the group does not promise. */
-static void only_what_all_can(void)
+FAKE_TEST(only_what_all_can)
 {
     static const struct {
         fsbml_rdma_t mode;
@@ -62,7 +62,7 @@ static void only_what_all_can(void)
 
 /* Where a processor feeds one rail at a time, this process uses one, the k-th process of the node the k-th,
  * and puts over it, in one piece. */
-static void puts_rest_until_the_processor_is_the_limit(void)
+FAKE_TEST(puts_rest_until_the_processor_is_the_limit)
 {
     fsbml_table_t *table = calloc(1, sizeof(*table));
     for (uint32_t rank = 0; rank < 3; ++rank) {
@@ -113,7 +113,7 @@ static int transfer(mca_bml_base_btl_t *e, bool put, char *local, char *remote, 
 }
 
 /* Random rails, sizes, offsets, quanta, refusals, at one moment of virtual time. */
-static void every_byte_once(void)
+FAKE_TEST(every_byte_once)
 {
     char *a = malloc(MOST + 2 * GUARD), *b = malloc(MOST + 2 * GUARD);
     uint64_t seed = 20261121;
@@ -192,7 +192,7 @@ static void every_byte_once(void)
 static char mine[100000], theirs[100000];
 
 /* A rail that could not register on either side carries nothing; without any, ob1 is told to send instead. */
-static void no_registration_no_traffic(void)
+FAKE_TEST(no_registration_no_traffic)
 {
     mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_RDMA, true);
     mca_bml_base_btl_t *e = rdma_entry(ep);
@@ -226,7 +226,7 @@ static void no_registration_no_traffic(void)
 
 /* A refused operation takes the next best rail and is charged there alone; an error of the last one is
  * ob1's. */
-static void refused_operations_go_on(void)
+FAKE_TEST(refused_operations_go_on)
 {
     mca_bml_fsbml_params.rdma = FSBML_RDMA_ON;
     mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT, false);
@@ -273,7 +273,7 @@ static void refused_operations_go_on(void)
 
 /* What ob1 sends behind a put (FIN) takes the put's rail, however busy that is, if the bytes may still be on
  * their way. */
-static void what_follows_a_put_stays_behind_it(void)
+FAKE_TEST(what_follows_a_put_stays_behind_it)
 {
     mca_bml_fsbml_params.rdma = FSBML_RDMA_ON;
     mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT, false);
@@ -317,7 +317,7 @@ static void what_follows_a_put_stays_behind_it(void)
 
 /* FIN that the put's rail has no room for waits for that rail: ob1 of 4.1 would queue it, and send it by any.
  */
-static void what_follows_a_put_waits_for_its_rail(void)
+FAKE_TEST(what_follows_a_put_waits_for_its_rail)
 {
     mca_bml_fsbml_params.rdma = FSBML_RDMA_ON;
     for (int no_descriptor = 0; no_descriptor < 2; ++no_descriptor) {
@@ -358,7 +358,7 @@ static void what_follows_a_put_waits_for_its_rail(void)
 
 /* A peer that does not put and get has no entry that ob1 would use. One that does not run FSBML has one rail,
  * and handles of its BTL as they are. */
-static void other_peers(void)
+FAKE_TEST(other_peers)
 {
     for (int i = 0; i < 2; ++i) {
         mca_btl_base_module_t *b = &fake[i].super;
@@ -401,20 +401,4 @@ static void other_peers(void)
     (void) e->btl->btl_deregister_mem(e->btl, lh);
     peer_has_fsbml = true;
     down(2);
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        ob1_accepts_the_entry,
-        only_what_all_can,
-        puts_rest_until_the_processor_is_the_limit,
-        every_byte_once,
-        no_registration_no_traffic,
-        refused_operations_go_on,
-        what_follows_a_put_stays_behind_it,
-        what_follows_a_put_waits_for_its_rail,
-        other_peers,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

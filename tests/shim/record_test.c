@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define FAKE_OWN_MAIN
 #include "fake_pml.h"
 
 enum { TAG = MCA_BTL_TAG_PML, MOST = 20000, THREADS = 4, EACH = 1500 };
@@ -88,7 +89,7 @@ static unsigned mode_of(const char *file)
 }
 
 /* Without the parameter, the BTLs' functions are their own. */
-static void off_is_not_there(void)
+FAKE_TEST(off_is_not_there)
 {
     (void) up("");
     CHECK(fake_send == fake[0].super.btl_send && fake_send == fake[1].super.btl_send);
@@ -97,7 +98,7 @@ static void off_is_not_there(void)
     CHECK(0 != rmdir(folder) || 0 == mkdir(folder, 0700)); /* it was empty */
 }
 
-static void all_is_recorded(void)
+FAKE_TEST(all_is_recorded)
 {
     mca_bml_base_btl_t *bml_btl = up(folder);
     CHECK(fake_send != fake[0].super.btl_send && fake_sendi != fake[1].super.btl_sendi);
@@ -126,7 +127,7 @@ static void all_is_recorded(void)
 }
 
 /* What a rail refuses is not sent; what another then takes is, once. */
-static void refused_is_not_recorded(void)
+FAKE_TEST(refused_is_not_recorded)
 {
     mca_bml_base_btl_t *bml_btl = up(folder);
     fake[0].refuses = fake[1].refuses = true;
@@ -152,7 +153,7 @@ static void *sender(void *arg)
     return arg;
 }
 
-static void threads_share_a_record(void)
+FAKE_TEST(threads_share_a_record)
 {
     pthread_t thread[THREADS];
     shared = up(folder);
@@ -169,7 +170,7 @@ static void threads_share_a_record(void)
 }
 
 /* Messages go on; there is no file, or one that says it is none by having no end. */
-static void errors_end_the_record_alone(void)
+FAKE_TEST(errors_end_the_record_alone)
 {
     CHECK(0 <= pml_send(up("/nowhere/at/all/"), 100, TAG));
     CHECK(fake_send == fake[0].super.btl_send); /* nothing stands between */
@@ -183,7 +184,7 @@ static void errors_end_the_record_alone(void)
 }
 
 /* A disk that is full: the file ends where it does, and everything is sent. */
-static void a_full_disk_ends_the_record_alone(void)
+FAKE_TEST(a_full_disk_ends_the_record_alone)
 {
     struct rlimit before, small;
     CHECK(0 == getrlimit(RLIMIT_FSIZE, &before));
@@ -215,19 +216,11 @@ static void a_full_disk_ends_the_record_alone(void)
 
 int main(void)
 {
-    static void (*const test[])(void) = {
-        off_is_not_there,
-        all_is_recorded,
-        refused_is_not_recorded,
-        threads_share_a_record,
-        errors_end_the_record_alone,
-        a_full_disk_ends_the_record_alone,
-    };
     if (NULL == mkdtemp(folder)) {
         return 1;
     }
     snprintf(path, sizeof(path), "%s/%u.sends", folder, (unsigned) OMPI_PROC_MY_NAME->vpid);
-    const int rc = fake_main(test, sizeof(test) / sizeof(test[0]));
+    const int rc = fake_main();
     (void) unlink(path);
     (void) rmdir(folder);
     return rc;

@@ -8,7 +8,7 @@
 
 #include "fake_refusal.h"
 
-static void alloc_takes_the_next_rail(void)
+FAKE_TEST(alloc_takes_the_next_rail)
 {
     mca_bml_base_btl_t *bml_btl = up(3);
     fake[0].no_alloc = fake[1].no_alloc = true;
@@ -25,7 +25,7 @@ static void alloc_takes_the_next_rail(void)
 }
 
 /* Not so before any rail is proved: what is sent then is held, on any rail that has a descriptor. */
-static void alloc_before_the_proof_takes_the_next_rail(void)
+FAKE_TEST(alloc_before_the_proof_takes_the_next_rail)
 {
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
@@ -39,7 +39,7 @@ static void alloc_before_the_proof_takes_the_next_rail(void)
     world_down(2);
 }
 
-static void prepare_takes_the_next_rail(void)
+FAKE_TEST(prepare_takes_the_next_rail)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
     mca_btl_base_descriptor_t *des = NULL;
@@ -60,7 +60,7 @@ static void prepare_takes_the_next_rail(void)
 }
 
 /* The descriptor is copied for the next rail, header and data, and the first rail gets its own back. */
-static void send_takes_the_next_rail(void)
+FAKE_TEST(send_takes_the_next_rail)
 {
     static const int error[] = {OMPI_ERR_OUT_OF_RESOURCE, OMPI_ERR_TEMP_OUT_OF_RESOURCE,
                                 OMPI_ERR_NOT_AVAILABLE};
@@ -98,7 +98,7 @@ static void pml_error(mca_btl_base_module_t *btl, int32_t flags, opal_proc_t *pr
 
 /* tcp reports a connection's failure for a descriptor that it has queued: that must not be freed, and not be
  * sent a second time. The PML takes it for sent, and is told that it is lost. */
-static void what_a_broken_connection_keeps_is_lost(void)
+FAKE_TEST(what_a_broken_connection_keeps_is_lost)
 {
     static const int error[] = {OMPI_ERR_UNREACH, OMPI_ERROR};
     for (size_t e = 0; e < 2; ++e) {
@@ -122,7 +122,7 @@ static void what_a_broken_connection_keeps_is_lost(void)
 }
 
 /* The same before the path is proved. */
-static void what_a_broken_connection_keeps_of_a_question_is_not_freed(void)
+FAKE_TEST(what_a_broken_connection_keeps_of_a_question_is_not_freed)
 {
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
@@ -138,7 +138,7 @@ static void what_a_broken_connection_keeps_of_a_question_is_not_freed(void)
 }
 
 /* An immediate send has nothing to complete: its error is told, or the loss would go unseen. */
-static void a_copy_that_is_not_delivered_is_told(void)
+FAKE_TEST(a_copy_that_is_not_delivered_is_told)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
     fsbml_rails.error_cb = pml_error;
@@ -154,7 +154,7 @@ static void a_copy_that_is_not_delivered_is_told(void)
 }
 
 /* The PML frees a descriptor of its own when the send is over: it must still be the one that it knows. */
-static void the_pmls_own_descriptor_is_not_replaced(void)
+FAKE_TEST(the_pmls_own_descriptor_is_not_replaced)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
     mca_btl_base_descriptor_t *des = NULL;
@@ -171,7 +171,7 @@ static void the_pmls_own_descriptor_is_not_replaced(void)
 
 /* A BTL that is busy has taken what it was given to send, and is charged; where ob1 asks for the status
  * itself, it would send such a message again. */
-static void busy_is_taken(void)
+FAKE_TEST(busy_is_taken)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
     mca_btl_base_descriptor_t *des = NULL;
@@ -187,7 +187,7 @@ static void busy_is_taken(void)
 }
 
 /* An immediate send, by rails with and without one of their own. */
-static void sendi_takes_the_next_rail(void)
+FAKE_TEST(sendi_takes_the_next_rail)
 {
     mca_btl_base_descriptor_t *des = (void *) &done;
     for (int own = 0; own < 4; ++own) {
@@ -216,7 +216,7 @@ static void sendi_takes_the_next_rail(void)
 }
 
 /* If no rail sends at once, the PML gets one descriptor, or none, as it asked. */
-static void sendi_that_all_refuse_gives_one_descriptor(void)
+FAKE_TEST(sendi_that_all_refuse_gives_one_descriptor)
 {
     for (int own = 0; own < 4; ++own) {
         mca_bml_base_btl_t *bml_btl = up(3);
@@ -240,22 +240,4 @@ static void sendi_that_all_refuse_gives_one_descriptor(void)
         CHECK(OMPI_SUCCESS != sendi(bml_btl, &des) && NULL == des);
         world_down(3);
     }
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        alloc_takes_the_next_rail,
-        alloc_before_the_proof_takes_the_next_rail,
-        prepare_takes_the_next_rail,
-        send_takes_the_next_rail,
-        what_a_broken_connection_keeps_is_lost,
-        what_a_broken_connection_keeps_of_a_question_is_not_freed,
-        a_copy_that_is_not_delivered_is_told,
-        the_pmls_own_descriptor_is_not_replaced,
-        busy_is_taken,
-        sendi_takes_the_next_rail,
-        sendi_that_all_refuse_gives_one_descriptor,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

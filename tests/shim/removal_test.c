@@ -75,7 +75,7 @@ static void pml_error(mca_btl_base_module_t *btl, int32_t flags, opal_proc_t *pr
 }
 
 /* What was given to the rail completes there; what it had made goes by another; nothing new takes it. */
-static void messages_under_way_survive_a_removal(void)
+FAKE_TEST(messages_under_way_survive_a_removal)
 {
     construct(2);
     mca_bml_base_btl_t *bml_btl = up(2, 1);
@@ -99,7 +99,7 @@ static void messages_under_way_survive_a_removal(void)
 }
 
 /* An answer that comes after the removal changes nothing, and does not prove the rail when it comes back. */
-static void a_removed_rail_needs_a_new_proof(void)
+FAKE_TEST(a_removed_rail_needs_a_new_proof)
 {
     construct(2);
     world_up(2);
@@ -134,7 +134,7 @@ static void a_removed_rail_needs_a_new_proof(void)
 }
 
 /* del_btl and add_btl do so for all peers, and for those that come meanwhile. */
-static void a_btl_leaves_all_peers_and_returns(void)
+FAKE_TEST(a_btl_leaves_all_peers_and_returns)
 {
     construct(3);
     (void) up(3, 2);
@@ -167,7 +167,7 @@ static void a_btl_leaves_all_peers_and_returns(void)
 }
 
 /* One rail of a group is enough, and the last BTL of all stays. */
-static void a_group_can_shrink_to_one_rail(void)
+FAKE_TEST(a_group_can_shrink_to_one_rail)
 {
     construct(3);
     mca_bml_base_btl_t *bml_btl = up(3, 1);
@@ -190,7 +190,7 @@ static void a_group_can_shrink_to_one_rail(void)
 }
 
 /* Held before any proof, for a rail that goes: leaves by the one that is left. */
-static void held_messages_survive_a_removal(void)
+FAKE_TEST(held_messages_survive_a_removal)
 {
     construct(2);
     world_up(2);
@@ -208,7 +208,7 @@ static void held_messages_survive_a_removal(void)
 
 /* A peer whose rails are all gone: quiet as long as nothing is to be sent, then the messages fail and MPI is
  * told. */
-static void without_any_rail_messages_fail(void)
+FAKE_TEST(without_any_rail_messages_fail)
 {
     for (int held_before = 0; held_before < 2; ++held_before) {
         construct(2);
@@ -240,7 +240,7 @@ static void without_any_rail_messages_fail(void)
 
 /* ob1 may still have to send, or have moved, what it made before: the limits never rise. Only the quantum
  * follows. */
-static void limits_stay_and_the_quantum_follows(void)
+FAKE_TEST(limits_stay_and_the_quantum_follows)
 {
     construct(2);
     fake[1].super.btl_eager_limit = 1000;
@@ -268,7 +268,7 @@ static void limits_stay_and_the_quantum_follows(void)
 }
 
 /* A peer that cannot be asked gets another of its rails, and none before it needs one. */
-static void a_peer_without_fsbml_changes_its_rail(void)
+FAKE_TEST(a_peer_without_fsbml_changes_its_rail)
 {
     construct(2);
     world_up(2);
@@ -296,7 +296,7 @@ static void a_peer_without_fsbml_changes_its_rail(void)
 }
 
 /* ob1 would follow an empty list into nowhere: the only BTL of a peer stays. */
-static void the_only_btl_of_a_peer_stays(void)
+FAKE_TEST(the_only_btl_of_a_peer_stays)
 {
     construct(2);
     fake_construct(&fake[2], 4096, 65536, 99);
@@ -316,7 +316,7 @@ static int no_progress(void)
 }
 
 /* The progress function of a BTL that goes still has to complete what it was given. */
-static void a_removed_btl_makes_progress(void)
+FAKE_TEST(a_removed_btl_makes_progress)
 {
     static mca_btl_base_component_t other = {.btl_version = {MCA_BTL_DEFAULT_VERSION("other")},
                                              .btl_progress = no_progress};
@@ -334,16 +334,4 @@ static void a_removed_btl_makes_progress(void)
     CHECK(NULL
           == mca_bml_base_btl_array_find(&ep->btl_rdma, &fake[1].super)); /* no one-sided traffic any more */
     down(2);
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {
-        messages_under_way_survive_a_removal, a_removed_rail_needs_a_new_proof,
-        a_btl_leaves_all_peers_and_returns,   a_group_can_shrink_to_one_rail,
-        held_messages_survive_a_removal,      without_any_rail_messages_fail,
-        limits_stay_and_the_quantum_follows,  a_peer_without_fsbml_changes_its_rail,
-        the_only_btl_of_a_peer_stays,         a_removed_btl_makes_progress,
-    };
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

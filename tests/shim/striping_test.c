@@ -164,7 +164,7 @@ static void one_message(uint64_t round_seed)
     mca_bml_fsbml_params.quantum = 0;
 }
 
-static void each_byte_is_sent_once(void)
+FAKE_TEST(each_byte_is_sent_once)
 {
     uint64_t start = 0x5eed;
     user = malloc(MAX_BYTES);
@@ -179,10 +179,4 @@ static void each_byte_is_sent_once(void)
     free(user);
     free(arrived);
     free(times);
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {each_byte_is_sent_once};
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

@@ -302,18 +302,12 @@ static void send_all(bool look)
     world_down(RAILS);
 }
 
-static void each_message_completes_once(void)
+FAKE_TEST(each_message_completes_once)
 {
     send_all(false);
 }
 
-static void each_message_is_seen_once(void)
+FAKE_TEST(each_message_is_seen_once)
 {
     send_all(true);
-}
-
-int main(void)
-{
-    static void (*const test[])(void) = {each_message_completes_once, each_message_is_seen_once};
-    return fake_main(test, sizeof(test) / sizeof(test[0]));
 }

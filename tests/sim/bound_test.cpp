@@ -5,10 +5,7 @@
 // Lower bounds worked out by hand.
 #include "bound_job.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 using namespace fsbml::sim;
 

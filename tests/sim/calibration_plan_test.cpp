@@ -5,9 +5,7 @@
 // The whole calibration against simulated rails: is the budget kept, is it over quickly, what is probed.
 #include "calibration_rails.hpp"
 
-#include <gtest/gtest.h>
-
-#include <map>
+#include "../unit/test.hpp"
 
 using namespace sim;
 

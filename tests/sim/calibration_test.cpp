@@ -5,7 +5,7 @@
 // The whole calibration against simulated rails: are the parameters right.
 #include "calibration_rails.hpp"
 
-#include <gtest/gtest.h>
+#include "../unit/test.hpp"
 
 using namespace sim;
 

@@ -9,14 +9,9 @@
 #include "../unit/model.hpp"
 #include "sim/rules/fsbml.hpp"
 
-#include <gtest/gtest.h>
+#include "../unit/test.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <map>
-#include <random>
 
 #include <sys/resource.h>
 

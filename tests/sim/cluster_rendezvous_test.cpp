@@ -7,7 +7,7 @@
 
 #include "../unit/model.hpp"
 
-#include <gtest/gtest.h>
+#include "../unit/test.hpp"
 
 namespace fsbml::sim
 {

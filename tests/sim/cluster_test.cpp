@@ -6,12 +6,11 @@
 #include "cluster_job.hpp"
 
 #include "../unit/model.hpp"
+#include "loggp.hpp"
 #include "predict.hpp"
+#include "sim/traffic/traffic.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 namespace fsbml::sim
 {
@@ -225,6 +224,35 @@ TEST(Cluster, WhatIsSentAgainGoesAllTheWay)
     EXPECT_EQ(o.rails[0].retransmitted, 3U);
     c.bottlenecks = {{0, {0}, 1.0, 0, 0}}; // faster than the NIC: no difference
     EXPECT_EQ(arrivals(run(c, {{send(2, 1001)}, {}, {}})), (Times{us(14)}));
+}
+
+// LogGP's formulas for the two orders of an all-to-all; behind half of the bandwidth, the far steps take
+// twice as long.
+TEST(Cluster, AllToAllTakesWhatLoggpSays)
+{
+    const fsbml_loggp_t p = loggp(30e3, 100, 100, 100, 8.0);
+    const auto simulated = [](const Cluster &c, AllToAll order, std::uint64_t m, ToldRules::Cut cut) {
+        ToldRules rules({0}, std::move(cut));
+        const Outcome o = run(c, all_to_all(c.nodes, order, Sizes::all(m), 1).process, rules);
+        return static_cast<double>(o.makespan) / kPsPerNs;
+    };
+    for (const std::uint32_t ranks : {2U, 4U, 32U}) {
+        for (const std::uint64_t m : {100U, 10000U, 200000U}) {
+            const Cluster c = cluster_of({p}, ranks);
+            const double way = predict_arrival(p, 1.0, 0.0, static_cast<double>(m));
+            const double gap = gap_ns(p, static_cast<double>(m));
+            EXPECT_NEAR(simulated(c, AllToAll::xor_steps, m, nullptr), (ranks - 1) * way, 0.1);
+            EXPECT_NEAR(simulated(c, AllToAll::xor_sends, m, nullptr), way + (ranks - 2) * gap, 0.1);
+        }
+    }
+    const auto packets = [](const Situation &whole, std::vector<Rule::Piece> &out) {
+        out.assign(whole.bytes / 1000, {1000, -1});
+    };
+    Cluster half = cluster_of({p}, 4);
+    half.bottlenecks = {{0, {0, 1}, 8.0, 0, 0}}; // as fast as one NIC, for two
+    const double gaps = (1 + 2 * 2) * 100 * gap_ns(p, 1000.0);
+    EXPECT_NEAR(simulated(half, AllToAll::xor_sends, 100000, packets) / (gaps + p.L_ns), 1.0, 0.02);
+    EXPECT_NEAR(simulated(half, AllToAll::xor_steps, 100000, packets) / (gaps + 3 * p.L_ns), 1.0, 0.02);
 }
 
 TEST(Cluster, MessagesAreReceivedInTheOrderOfSending)

@@ -9,11 +9,9 @@
 #include "../unit/model.hpp"
 #include "sim/rules/fsbml.hpp"
 
-#include <gtest/gtest.h>
+#include "../unit/test.hpp"
 
 #include <exception>
-#include <limits>
-#include <stdexcept>
 
 namespace fsbml::sim
 {

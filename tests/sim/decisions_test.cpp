@@ -9,12 +9,7 @@
 #include "../unit/sched.hpp"
 #include "../unit/trace_file.hpp"
 
-#include <gtest/gtest.h>
-
-#include <deque>
-#include <fstream>
-#include <functional>
-#include <sstream>
+#include "../unit/test.hpp"
 
 namespace fsbml::sim
 {

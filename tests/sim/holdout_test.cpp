@@ -8,12 +8,7 @@
 #include "calibration.hpp"
 #include "stats.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdio>
-#include <random>
-#include <string>
+#include "../unit/test.hpp"
 
 using namespace sim;
 

@@ -9,10 +9,7 @@
 #include "sim/engine/simulate.hpp"
 #include "sim/traffic/traffic.hpp"
 
-#include <gtest/gtest.h>
-
-#include <deque>
-#include <set>
+#include "../unit/test.hpp"
 
 namespace
 {

@@ -2,14 +2,10 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The rivals in tests/sim/cluster, one by one: a sequence of decisions computed by hand shows what each is
-// known for.
+// The rivals in sim/rules, one by one: a sequence of decisions computed by hand shows what each is known for.
 #include "rivals.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
+#include "../unit/test.hpp"
 
 namespace
 {

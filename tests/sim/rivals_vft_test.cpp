@@ -5,7 +5,7 @@
 // The rivals with a virtual finishing time: by hand, and side by side with the component.
 #include "rivals.hpp"
 
-#include <gtest/gtest.h>
+#include "../unit/test.hpp"
 
 namespace
 {

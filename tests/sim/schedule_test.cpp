@@ -5,12 +5,7 @@
 // End to end in virtual time: the makespan of what the scheduler decides, against the best that there is.
 #include "../unit/sched.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
+#include "../unit/test.hpp"
 
 namespace
 {

@@ -10,7 +10,7 @@
 #include "sim/rules/fsbml.hpp"
 #include "sim/traffic/traffic.hpp"
 
-#include <gtest/gtest.h>
+#include "../unit/test.hpp"
 
 namespace
 {

@@ -6,9 +6,7 @@
 // takes longer to fill again, and both directions have to be found out before the budget ends.
 #include "calibration.hpp"
 
-#include <gtest/gtest.h>
-
-#include <string>
+#include "../unit/test.hpp"
 
 using namespace sim;
 

@@ -10,11 +10,7 @@
 #include "rail.hpp"
 #include "synthetic.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <map>
-#include <string>
+#include "../unit/test.hpp"
 
 using namespace fsbml;
 using namespace synthetic;

@@ -2,16 +2,12 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Records of processes merged to a trace, and workloads as schedules of LogGOPSim.
-#include "sim/trace/goal.hpp"
+// Records of processes merged to a trace.
 #include "sim/trace/merge.hpp"
 #include "sim/traffic/traffic.hpp"
 #include "workloads.hpp"
 
-#include <gtest/gtest.h>
-
-#include <deque>
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 namespace fsbml::sim
 {
@@ -178,104 +174,6 @@ TEST(Merge, RefusesByRecordAndLine)
     }
     EXPECT_THROW(merged({}), std::invalid_argument);
     EXPECT_THROW(merged(kTwo, -2), std::invalid_argument);
-}
-
-// -------------------------------------------------------------------- GOAL
-
-std::string goal_of(const Workload &w, Time unit = kPsPerNs)
-{
-    std::ostringstream out;
-    write_goal(out, w, unit);
-    return out.str();
-}
-
-TEST(Goal, IsWhatTxt2binReads)
-{
-    const Workload w =
-        workload_of("fsbml-trace 1 ranks 3\n"
-                    "0 send 1 4096\n0 send 1 0\n0 recv 1\n0 compute 0.6\n0 compute 0.6\n"
-                    "1 recv 0\n1 recv 0\n1 until 1000\n1 send 0 3\n1 compute 5\n1 until 1004\n");
-    EXPECT_EQ(goal_of(w), "num_ranks 3\n"
-                          "\nrank 0 {\n"
-                          "l1: send 4096b to 1 tag 0\n"
-                          "l2: send 1b to 1 tag 0\nl2 irequires l1\n"
-                          "l3: recv 3b from 1 tag 0\nl3 irequires l2\n"
-                          "l4: calc 1\nl4 requires l3\n" // 1.2 in all
-                          "}\n"
-                          "\nrank 1 {\n"
-                          "l1: recv 4096b from 0 tag 0\n"
-                          "l2: recv 1b from 0 tag 0\nl2 requires l1\n"
-                          "l3: calc 1000\nl3 requires l2\n"
-                          "l4: send 3b to 0 tag 0\nl4 requires l3\n"
-                          "l5: calc 5\nl5 irequires l4\n" // and 1004 is over then
-                          "}\n"
-                          "\nrank 2 {\n"
-                          "l1: calc 0\n"
-                          "}\n");
-    EXPECT_NE(goal_of(w, 100).find("calc 10000\n"), std::string::npos);
-    EXPECT_THROW(goal_of(w, 0), std::invalid_argument);
-    EXPECT_THROW(goal_of(Workload{"w", {{{Op::Kind::send, 1, 1, 0}}, {}}}), std::invalid_argument);
-}
-
-// Read back, line by line: the same messages, in the same order, and each op waits for the one before.
-TEST(Goal, HasAllOfAWorkload)
-{
-    for (const Traffic &t : all_traffic()) {
-        SCOPED_TRACE(t.name);
-        const Workload w = t.make(6, 4);
-        std::istringstream in(goal_of(w));
-        std::string word, label;
-        std::uint64_t n = 0, bytes = 0;
-        ASSERT_TRUE(in >> word >> n);
-        EXPECT_EQ(n, 6U);
-        for (std::uint32_t rank = 0; rank < n; ++rank) {
-            std::uint64_t of = 0;
-            ASSERT_TRUE(in >> word >> of >> label);
-            EXPECT_EQ(of, rank);
-            std::vector<std::pair<std::string, std::int64_t>> messages, expected; // what, and the peer
-            for (const Op &op : w.process[rank]) {
-                if (op.kind == Op::Kind::send || op.kind == Op::Kind::recv) {
-                    expected.emplace_back(op.kind == Op::Kind::send ? "send" : "recv",
-                                          op.peer == kAnyPeer ? -1 : std::int64_t{op.peer});
-                }
-            }
-            std::uint64_t ops = 0, waits = 0;
-            while (in >> label && label != "}") {
-                ASSERT_TRUE(in >> word);
-                if (word == "requires" || word == "irequires") {
-                    ++waits;
-                    EXPECT_EQ(label, "l" + std::to_string(ops));
-                    ASSERT_TRUE(in >> label);
-                    EXPECT_EQ(label, "l" + std::to_string(ops - 1));
-                    continue;
-                }
-                EXPECT_EQ(label, "l" + std::to_string(++ops) + ":");
-                std::uint64_t size = 0;
-                ASSERT_TRUE(in >> size);
-                if (word != "calc") {
-                    std::string b, to, tag;
-                    std::int64_t peer = 0;
-                    int zero = 1;
-                    ASSERT_TRUE(in >> b >> to >> peer >> tag >> zero);
-                    EXPECT_EQ(b, "b");
-                    EXPECT_EQ(to, word == "send" ? "to" : "from");
-                    EXPECT_EQ(tag + std::to_string(zero), "tag0");
-                    messages.emplace_back(word, peer);
-                    bytes += word == "send" ? size : 0;
-                }
-            }
-            EXPECT_EQ(messages, expected);
-            EXPECT_EQ(waits, ops - 1);
-        }
-        std::uint64_t sent = 0;
-        for (const std::vector<Op> &ops : w.process) {
-            for (const Op &op : ops) {
-                sent += op.kind == Op::Kind::send ? op.bytes : 0;
-            }
-        }
-        EXPECT_EQ(bytes, sent);
-        EXPECT_FALSE(in >> word) << word;
-    }
 }
 
 } // namespace

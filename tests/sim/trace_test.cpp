@@ -7,16 +7,10 @@
 #include "sim/traffic/traffic.hpp"
 #include "workloads.hpp"
 
-#include <gtest/gtest.h>
+#include "../unit/test.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdlib>
-#include <limits>
 #include <new>
-#include <sstream>
 #include <streambuf>
-#include <string>
 
 // Bytes that are allocated now, and at most so far: reading a trace must not need more for a longer one.
 static std::size_t g_live = 0;

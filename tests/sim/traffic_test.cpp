@@ -6,13 +6,7 @@
 #include "executor.hpp"
 #include "workloads.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <stdexcept>
-#include <string>
+#include "../unit/test.hpp"
 
 namespace fsbml::sim
 {

@@ -5,9 +5,7 @@
 // The calibration against rails, clocks and callers that misbehave: it ends, and what it says is right.
 #include "calibration.hpp"
 
-#include <gtest/gtest.h>
-
-#include <string>
+#include "../unit/test.hpp"
 
 using namespace sim;
 

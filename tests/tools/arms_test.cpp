@@ -3,9 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "tools/arms/arms.hpp"
 
-#include <gtest/gtest.h>
-
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 namespace
 {

@@ -12,12 +12,7 @@
 #include "core/measurement.hpp"
 #include "core/table_file.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <cstring>
-#include <sstream>
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 namespace
 {

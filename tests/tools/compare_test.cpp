@@ -3,9 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "tools/arms/compare.hpp"
 
-#include <gtest/gtest.h>
-
-#include <sstream>
+#include "../unit/test.hpp"
 
 namespace
 {

@@ -7,12 +7,9 @@
 #include "tools/launch/quiet.hpp"
 #include "tools/text/aligned.hpp"
 
-#include <gtest/gtest.h>
+#include "../unit/test.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 
 namespace
 {

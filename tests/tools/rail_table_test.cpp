@@ -3,9 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "tools/arms/rail_table.hpp"
 
-#include <gtest/gtest.h>
-
-#include <sstream>
+#include "../unit/test.hpp"
 
 namespace
 {

@@ -8,10 +8,7 @@
 
 #include "sim/traffic/traffic.hpp"
 
-#include <gtest/gtest.h>
-
-#include <set>
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 namespace
 {

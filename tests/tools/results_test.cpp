@@ -3,10 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "tools/arms/results.hpp"
 
-#include <gtest/gtest.h>
-
-#include <sstream>
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 namespace
 {

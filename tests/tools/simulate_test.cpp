@@ -4,11 +4,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "tools/simulate/judge.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <limits>
-#include <stdexcept>
+#include "../unit/test.hpp"
 
 namespace
 {

@@ -3,13 +3,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "tools/text/write.hpp"
 
-#include <gtest/gtest.h>
+#include "../unit/test.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
-#include <string>
 
 #include <unistd.h>
 

@@ -9,12 +9,7 @@
 #include "explain/account.hpp"
 #include "explain/fsbml_explain.h"
 
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <cstdint>
-#include <memory>
-#include <vector>
+#include "test.hpp"
 
 namespace
 {

@@ -7,7 +7,7 @@
 #include "loggp_fit.hpp"
 #include "probes.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 
 using namespace fsbml;
 

@@ -7,10 +7,8 @@
 #include "fsbml_core.h"
 #include "sched.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 
-#include <cerrno>
-#include <string>
 #include <type_traits>
 
 namespace

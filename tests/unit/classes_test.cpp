@@ -7,16 +7,7 @@
 
 #include "fsbml_core.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <map>
-#include <memory>
-#include <random>
-#include <set>
-#include <string>
-#include <vector>
+#include "test.hpp"
 
 namespace
 {

@@ -5,13 +5,7 @@
 // From what the two ends of a path see to the cause of its fault, and to a sentence that names it.
 #include "fsbml_core.h"
 
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <string>
-#include <vector>
+#include "test.hpp"
 
 namespace
 {

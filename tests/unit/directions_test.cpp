@@ -6,9 +6,7 @@
 #include "directions.hpp"
 #include "probes.hpp"
 
-#include <gtest/gtest.h>
-
-#include <string>
+#include "test.hpp"
 
 using namespace fsbml;
 using namespace probes;

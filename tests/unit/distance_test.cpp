@@ -5,14 +5,7 @@
 // What a peer's rails are farther, in virtual time: true distances are found, and nothing else is.
 #include "fsbml_core.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <functional>
-#include <memory>
-#include <random>
-#include <vector>
+#include "test.hpp"
 
 namespace
 {

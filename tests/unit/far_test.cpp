@@ -6,13 +6,9 @@
 #include "fixed.hpp"
 #include "sched.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <limits>
-#include <random>
 #include <thread>
 
 namespace

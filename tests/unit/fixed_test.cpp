@@ -7,9 +7,7 @@
 #include "loggp.hpp"
 #include "rail.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
+#include "test.hpp"
 
 using namespace fsbml;
 

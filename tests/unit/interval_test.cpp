@@ -7,11 +7,7 @@
 #include "loggp_fit.hpp"
 #include "model.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <random>
+#include "test.hpp"
 
 using namespace fsbml;
 

@@ -7,13 +7,7 @@
 
 #include "jobs.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <string>
+#include "test.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

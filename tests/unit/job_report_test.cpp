@@ -7,15 +7,11 @@
 
 #include "jobs.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <clocale>
-#include <cstdlib>
 #include <locale>
-#include <string>
-#include <vector>
 
 namespace
 {

@@ -6,12 +6,7 @@
 #include "loggp_fit.hpp"
 #include "model.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <random>
-#include <string>
+#include "test.hpp"
 
 using namespace fsbml;
 

@@ -6,10 +6,7 @@
 #include "loggp_fit.hpp"
 #include "probes.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
+#include "test.hpp"
 
 using namespace fsbml;
 using namespace probes;

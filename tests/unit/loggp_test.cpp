@@ -7,10 +7,7 @@
 #include "loggp.hpp"
 #include "model.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
+#include "test.hpp"
 
 namespace
 {

@@ -9,18 +9,10 @@
 #include "measurement.hpp"
 #include "records.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 #include <nlohmann/json.hpp>
 
-#include <cerrno>
-#include <cmath>
-#include <cstdlib>
-#include <fstream>
-#include <limits>
 #include <locale>
-#include <set>
-#include <string>
-#include <vector>
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -5,11 +5,8 @@
 // What an observer says of decisions is what they were: against a scheduler beside it without an observer.
 #include "sched.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <random>
 #include <thread>
 
 namespace

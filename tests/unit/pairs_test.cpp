@@ -5,11 +5,7 @@
 // The list of pairs on the wire, and one table out of several.
 #include "records.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <memory>
-#include <random>
+#include "test.hpp"
 
 namespace
 {

@@ -5,12 +5,9 @@
 // Gaps of two pieces and overheads by size: the scheduler's integers against the model in doubles.
 #include "sched.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <random>
 #include <thread>
 
 namespace

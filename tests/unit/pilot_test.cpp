@@ -5,7 +5,7 @@
 // The pilot's last probes, which tell whether answers are slower.
 #include "pilot.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 
 using namespace fsbml;
 

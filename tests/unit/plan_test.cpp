@@ -5,9 +5,7 @@
 // The ladder of plans: sizes, packets, costs, and that each rung down is cheaper.
 #include "plan.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
+#include "test.hpp"
 
 using namespace fsbml;
 

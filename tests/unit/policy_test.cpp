@@ -5,10 +5,7 @@
 // Names of the policies and the digest.
 #include "fsbml_core.h"
 
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <string>
+#include "test.hpp"
 
 // Every policy's name is read back as that policy and stands in the list.
 TEST(Policy, NamesRoundTrip)

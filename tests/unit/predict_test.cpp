@@ -6,7 +6,7 @@
 #include "model.hpp"
 #include "predict.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 
 using namespace fsbml;
 

@@ -5,10 +5,7 @@
 // After a round: what is sure, and where a size is missing.
 #include "progress.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <functional>
+#include "test.hpp"
 
 using namespace fsbml;
 

@@ -5,11 +5,7 @@
 // One line or two, and where the second begins.
 #include "segments.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <random>
+#include "test.hpp"
 
 using namespace fsbml;
 

@@ -5,9 +5,7 @@
 // The statistics against values worked out by hand.
 #include "stats.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
+#include "test.hpp"
 
 using namespace fsbml;
 

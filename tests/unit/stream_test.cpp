@@ -5,13 +5,7 @@
 // Streams over rails in virtual time: plain ones, shaped ones, busy ends, lost stamps.
 #include "stream.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <cmath>
-#include <deque>
-#include <functional>
-#include <random>
+#include "test.hpp"
 
 using namespace fsbml;
 

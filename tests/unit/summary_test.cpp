@@ -7,15 +7,9 @@
 
 #include "explain/account.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 
-#include <cerrno>
-#include <cstdint>
-#include <cstring>
 #include <initializer_list>
-#include <random>
-#include <string>
-#include <vector>
 
 namespace
 {

@@ -5,7 +5,7 @@
 // The fit of a rail from a sweep: what small messages and streams give, and whether it is still so.
 #include "model.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 
 namespace
 {

@@ -10,14 +10,9 @@
 #include "table_file.hpp"
 #include "whole_file.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 
-#include <cerrno>
-#include <cmath>
-#include <cstring>
 #include <locale>
-#include <string>
-#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>

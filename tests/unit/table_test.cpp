@@ -5,12 +5,7 @@
 // The table as people read it.
 #include "records.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <cstring>
-#include <sstream>
-#include <string>
+#include "test.hpp"
 
 namespace
 {

@@ -6,7 +6,7 @@
 // too.
 #include "sched.hpp"
 
-#include <gtest/gtest.h>
+#include "test.hpp"
 
 #include <atomic>
 #include <thread>

@@ -6,15 +6,7 @@
 #include "loggp.hpp"
 #include "together.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cmath>
-#include <functional>
-#include <random>
-#include <string>
-#include <vector>
+#include "test.hpp"
 
 using namespace fsbml;
 

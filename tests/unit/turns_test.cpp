@@ -6,12 +6,7 @@
 // what is there is found, and what is not there is not made up of the looks.
 #include "fsbml_core.h"
 
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <functional>
-#include <memory>
-#include <random>
+#include "test.hpp"
 
 namespace
 {

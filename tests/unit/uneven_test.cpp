@@ -7,12 +7,7 @@
 // interconnect 1 has to carry three times as much as 2. In virtual time, with figures.
 #include "sched.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <random>
+#include "test.hpp"
 
 namespace
 {

@@ -6,10 +6,7 @@
 
 #include "jobs.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <iterator>
+#include "test.hpp"
 
 TEST(Verdict, OfTwoGoodRailsSaysWhatTheSecondGave)
 {

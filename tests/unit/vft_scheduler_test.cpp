@@ -5,11 +5,7 @@
 // Properties of the scheduler, in virtual time.
 #include "sched.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <random>
+#include "test.hpp"
 
 namespace
 {

@@ -6,14 +6,7 @@
 #include "records.hpp"
 #include "wire.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cmath>
-#include <memory>
-#include <random>
-#include <string>
+#include "test.hpp"
 
 using namespace fsbml;
 

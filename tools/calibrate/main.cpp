@@ -7,10 +7,9 @@
 #include "show.hpp"
 
 #include "core/table_file.hpp"
+#include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"
 #include "tools/text/write.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <fstream>
@@ -29,12 +28,8 @@ struct Request {
     Calibrations job;
 };
 
-int parse(int argc, char **argv, Request &request)
+void add_options(CLI::App &app, Request &request)
 {
-    CLI::App app("Has FSBML measure the rails, once or several times, and says what came of it. `fsbml "
-                 "calibrate` calls it; "
-                 "by itself it is of use with --read.",
-                 "calibrate");
     app.option_defaults()->always_capture_default();
     app.add_option("--setting", request.setting, "what is measured on, for the heading");
     app.add_option("--rounds", request.job.rounds, "calibrations")->check(CLI::Range(1, 1000));
@@ -56,20 +51,14 @@ int parse(int argc, char **argv, Request &request)
     app.add_option("--read", request.reports, "launch nothing: a report of FSBML's is in this file (repeat)")
         ->allow_extra_args(false);
     app.add_option("words", request.job.words, "mpirun's options and the program, after --");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    if (request.reports.empty()
-        && (request.job.launcher.empty() || request.job.words.empty() || request.job.folder.empty()
-            || request.job.report.empty())) {
-        fmt::print(
-            stderr,
-            "calibrate: to launch anything, --launcher, --folder, --report and a program are needed\n");
-        return 2;
-    }
-    return -1;
+    app.callback([&request] {
+        if (request.reports.empty()
+            && (request.job.launcher.empty() || request.job.words.empty() || request.job.folder.empty()
+                || request.job.report.empty())) {
+            throw CLI::ParseError(
+                "to launch anything, --launcher, --folder, --report and a program are needed", 2);
+        }
+    });
 }
 
 // "rail0=200mbit,delay=1ms"
@@ -182,10 +171,11 @@ void work(const Request &request)
 int main(int argc, char **argv)
 {
     Request request;
-    const int outcome = parse(argc, argv, request);
-    if (outcome >= 0) {
-        return outcome;
-    }
+    CLI::App app("Has FSBML measure the rails, once or several times, and says what came of it. `fsbml "
+                 "calibrate` calls it; "
+                 "by itself it is of use with --read.",
+                 "calibrate");
+    add_options(app, request);
     catch_signals();
-    return ended("calibrate", [&] { work(request); });
+    return run_command(app, argc, argv, [&] { work(request); });
 }

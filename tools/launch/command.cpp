@@ -19,7 +19,8 @@ int run_command(CLI::App &app, int argc, char **argv, const std::function<void()
     } catch (const CLI::CallForHelp &help) {
         return app.exit(help);
     } catch (const CLI::ParseError &error) {
-        fmt::print(stderr, "fsbml: error: {}: {}\n", app.get_name(), error.what());
+        fmt::print(stderr, "fsbml: error: {}: {}; --help tells what it takes\n", app.get_name(),
+                   error.what());
         return 2;
     }
     return ended(app.get_name().c_str(), work);

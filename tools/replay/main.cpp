@@ -7,11 +7,10 @@
 
 #include "sim/trace/trace.hpp"
 #include "tools/arms/rounds.hpp"
+#include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"
 #include "tools/text/statistics.hpp"
 #include "tools/text/write.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -35,12 +34,8 @@ struct Request {
     bench::Job job;
 };
 
-int parse(int argc, char **argv, Request &request)
+void add_options(CLI::App &app, Request &request)
 {
-    CLI::App app(
-        "Holds the simulator of a cluster against a virtual one. `fsbml replay` calls it, once for each set "
-        "of rails.",
-        "replay");
     app.option_defaults()->always_capture_default();
     const auto many = [&](const char *name, std::vector<std::string> &value, const char *help) {
         app.add_option(name, value, help)->allow_extra_args(false);
@@ -63,12 +58,6 @@ int parse(int argc, char **argv, Request &request)
     app.add_option("--json", request.json,
                    "write everything to this file; - is stdout, in place of the table");
     app.add_option("program", request.job.program, "the job's program and its options, after --");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    return -1;
 }
 
 std::vector<Case> chosen(const Request &request)
@@ -249,10 +238,11 @@ void work(const Request &request)
 int main(int argc, char **argv)
 {
     Request request;
-    const int outcome = parse(argc, argv, request);
-    if (outcome >= 0) {
-        return outcome;
-    }
+    CLI::App app(
+        "Holds the simulator of a cluster against a virtual one. `fsbml replay` calls it, once for each set "
+        "of rails.",
+        "replay");
+    add_options(app, request);
     bench::catch_signals();
-    return bench::ended("replay", [&] { work(request); });
+    return bench::run_command(app, argc, argv, [&] { work(request); });
 }

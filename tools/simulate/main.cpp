@@ -4,10 +4,9 @@
 #include "show.hpp"
 
 #include "sim/rules/fsbml.hpp"
+#include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"
 #include "tools/launch/progress.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -37,14 +36,8 @@ struct Request {
     Proof proof;
 };
 
-// -1: go on.
-int parse(int argc, char **argv, Request &request)
+void add_options(CLI::App &app, Request &request)
 {
-    CLI::App app(
-        "Simulates FSBML's scheduler and its rivals on clusters: all traffic on all sets of rails, with "
-        "true and with wrong parameters. Says how far from a lower bound FSBML is, and how it compares "
-        "with each rival and with the best rail alone. About a minute on two processors.",
-        "fsbml simulate");
     app.option_defaults()->always_capture_default();
     app.get_formatter()->column_width(30);
     app.add_option("--traffic", request.traffic, "these classes of traffic (all; --list)");
@@ -74,16 +67,6 @@ int parse(int argc, char **argv, Request &request)
     request.proof.threads = std::max(1U, std::thread::hardware_concurrency());
     app.add_option("--threads", request.proof.threads, "simulations at a time")->check(CLI::Range(1, 256));
     app.add_flag("--list", request.list, "list traffic, sets of rails and rules");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        if (error.get_exit_code() == 0) {
-            return app.exit(error);
-        }
-        fmt::print(stderr, "fsbml: error: simulate: {}; --help tells what it takes\n", error.what());
-        return 2;
-    }
-    return -1;
 }
 
 void list()
@@ -227,13 +210,11 @@ void work(Request &request)
 int main(int argc, char **argv)
 {
     Request request;
-    const int outcome = parse(argc, argv, request);
-    if (outcome >= 0) {
-        return outcome;
-    }
-    if (request.list) {
-        list();
-        return 0;
-    }
-    return ended("simulate", [&] { work(request); });
+    CLI::App app(
+        "Simulates FSBML's scheduler and its rivals on clusters: all traffic on all sets of rails, with "
+        "true and with wrong parameters. Says how far from a lower bound FSBML is, and how it compares "
+        "with each rival and with the best rail alone. About a minute on two processors.",
+        "simulate");
+    add_options(app, request);
+    return run_command(app, argc, argv, [&] { request.list ? list() : work(request); });
 }

@@ -220,6 +220,15 @@ constexpr std::uint32_t kEndMagic = 0x444E4546; // "FEND"
 constexpr std::uint16_t kEndVersion = 1;
 constexpr std::size_t kTexts = 4;
 
+constexpr auto kEnd = [](const auto &v, auto &end) noexcept {
+    v(end.node), v(end.name), v(end.address), v(end.network);
+    for (std::size_t i = 0; i < 6; ++i) {
+        v(end.device[i]), v(end.neighbour[i]);
+    }
+    v(end.seen), v(end.mtu), v(end.speed_mbit);
+    return true;
+};
+
 int told(const fsbml::Diagnosis &found, char *why) noexcept
 {
     (void) std::snprintf(why, FSBML_REASON_MAX, "%s", found.why.c_str());
@@ -244,52 +253,13 @@ size_t fsbml_end_packed_max(void) noexcept
 
 long fsbml_end_pack(const fsbml_end_t *end, void *buf, size_t len) noexcept
 {
-    if (nullptr == end || nullptr == buf) {
-        return -EINVAL;
-    }
-    fsbml::wire::Writer w(buf, len);
-    w.begin(kEndMagic, kEndVersion);
-    w.put_text(end->node);
-    w.put_text(end->name);
-    w.put_text(end->address);
-    w.put_text(end->network);
-    for (std::size_t i = 0; i < 6; ++i) {
-        w.put(end->device[i], 1);
-        w.put(end->neighbour[i], 1);
-    }
-    w.put(end->seen, 4);
-    w.put(end->mtu, 4);
-    w.put(end->speed_mbit, 4);
-    return w.end();
+    return nullptr == end || nullptr == buf ? -EINVAL
+                                            : fsbml::wire::pack(kEndMagic, kEndVersion, *end, buf, len, kEnd);
 }
 
 int fsbml_end_unpack(fsbml_end_t *end, const void *buf, size_t len) noexcept
 {
-    fsbml::wire::Reader r(buf, len);
-    if (nullptr == end) {
-        return -EINVAL;
-    }
-    const int rc = r.begin(kEndMagic, kEndVersion);
-    if (0 != rc) {
-        return rc;
-    }
-    fsbml_end_t got{};
-    r.get_text(got.node);
-    r.get_text(got.name);
-    r.get_text(got.address);
-    r.get_text(got.network);
-    for (std::size_t i = 0; i < 6; ++i) {
-        got.device[i] = static_cast<std::uint8_t>(r.get(1));
-        got.neighbour[i] = static_cast<std::uint8_t>(r.get(1));
-    }
-    got.seen = r.get_u32();
-    got.mtu = r.get_u32();
-    got.speed_mbit = r.get_u32();
-    if (!r.good() || !r.at_end()) {
-        return -EBADMSG;
-    }
-    *end = got;
-    return 0;
+    return nullptr == end ? -EINVAL : fsbml::wire::unpack(kEndMagic, kEndVersion, *end, buf, len, kEnd);
 }
 
 int fsbml_diagnose(const fsbml_end_t *here, const fsbml_end_t *there, char why[FSBML_REASON_MAX]) noexcept

@@ -23,6 +23,19 @@ constexpr std::uint32_t kMagic = 0x50425346; // "FSBP"
 constexpr std::uint16_t kVersion = 1;
 constexpr std::size_t kLengthAt = 8; // in a record's header
 
+constexpr auto kPairs = [](const auto &v, auto &p) noexcept {
+    bool good = v.at_most(p.n, FSBML_MAX_PAIRS);
+    for (std::uint32_t i = 0; good && i < p.n; ++i) {
+        auto &pair = p.pair[i];
+        v(pair.rank[0]), v(pair.rank[1]), v(pair.round);
+        good = v.at_most(pair.n_rails, FSBML_MAX_RAILS);
+        for (std::uint32_t k = 0; good && k < pair.n_rails; ++k) {
+            v(pair.key[k]);
+        }
+    }
+    return good;
+};
+
 } // namespace
 
 // --------------------------------------------------------------- the list
@@ -34,72 +47,21 @@ std::size_t pairs_packed_max() noexcept
 
 long pairs_pack(const fsbml_pairs_t &p, void *buf, std::size_t len) noexcept
 {
-    wire::Writer w(buf, len);
-    if (p.n > FSBML_MAX_PAIRS) {
-        return -EINVAL;
-    }
-    w.begin(kMagic, kVersion);
-    w.put(p.n, 4);
-    for (std::uint32_t i = 0; i < p.n; ++i) {
-        const fsbml_pair_t &pair = p.pair[i];
-        if (pair.n_rails > FSBML_MAX_RAILS) {
-            return -EINVAL;
-        }
-        for (const std::uint32_t value : {pair.rank[0], pair.rank[1], pair.round, pair.n_rails}) {
-            w.put(value, 4);
-        }
-        for (std::uint32_t k = 0; k < pair.n_rails; ++k) {
-            w.put(pair.key[k], 4);
-        }
-    }
-    return w.end();
+    return wire::pack(kMagic, kVersion, p, buf, len, kPairs);
 }
 
 long pairs_unpack(fsbml_pairs_t &p, const void *buf, std::size_t len) noexcept
 {
     const auto *bytes = static_cast<const std::uint8_t *>(buf);
-    std::size_t length = 0;
+    std::size_t length = 0; // another record may follow
     if (len < wire::kHeader) {
         return -EBADMSG;
     }
     for (std::size_t i = 0; i < 4; ++i) {
         length |= static_cast<std::size_t>(bytes[kLengthAt + i]) << (8 * i);
     }
-    wire::Reader r(buf, std::min(length, len));
-    const int rc = r.begin(kMagic, kVersion);
-    if (0 != rc) {
-        return rc;
-    }
-    // Twice: what is wrong must leave p as it is, and it is large.
-    for (const bool take : {false, true}) {
-        wire::Reader again = r;
-        const std::uint32_t n = again.get_u32();
-        if (n > FSBML_MAX_PAIRS) {
-            return -EBADMSG;
-        }
-        for (std::uint32_t i = 0; i < n; ++i) {
-            fsbml_pair_t pair{};
-            for (std::uint32_t *value : {&pair.rank[0], &pair.rank[1], &pair.round, &pair.n_rails}) {
-                *value = again.get_u32();
-            }
-            if (pair.n_rails > FSBML_MAX_RAILS) {
-                return -EBADMSG;
-            }
-            for (std::uint32_t k = 0; k < pair.n_rails; ++k) {
-                pair.key[k] = again.get_u32();
-            }
-            if (take) {
-                p.pair[i] = pair;
-            }
-        }
-        if (!again.good() || !again.at_end()) {
-            return -EBADMSG;
-        }
-        if (take) {
-            p.n = n;
-        }
-    }
-    return static_cast<long>(length);
+    const int rc = wire::unpack(kMagic, kVersion, p, buf, std::min(length, len), kPairs);
+    return 0 == rc ? static_cast<long>(length) : rc;
 }
 
 // -------------------------------------------------------------- the tables

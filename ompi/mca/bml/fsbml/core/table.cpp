@@ -35,45 +35,40 @@ bool fit_consistent(const fsbml_fit_t &f) noexcept
     return fit_sane(f) && (!f.valid || valid(f.params));
 }
 
-constexpr std::uint64_t kFlagValid = 1;
-constexpr std::uint64_t kFlagTight = 2;
-constexpr std::uint64_t kFlagInTurn = 4;
-
-void put_fit(wire::Writer &w, const fsbml_fit_t &f) noexcept
+// The bounds of a fit are for the measuring pair: they are not sent.
+template <class Visit, class Fit>
+bool walk_fit(const Visit &v, Fit &f) noexcept
 {
-    w.put((f.valid ? kFlagValid : 0) | (f.tight ? kFlagTight : 0) | (f.in_turn ? kFlagInTurn : 0), 1);
-    for (const fsbml_loggp_t *p : {&f.params, &f.back}) {
+    v.flags(f.valid, f.tight, f.in_turn);
+    for (auto *p : {&f.params, &f.back}) {
         for (double fsbml_loggp_t::*const m : kMembers) {
-            w.put_double(p->*m);
+            v(p->*m);
         }
     }
-    for (const double v : {f.duplex, f.together, f.residual}) {
-        w.put_double(v);
-    }
-    w.put(f.probes, 4);
-    w.put_text(f.reason);
+    v(f.duplex), v(f.together), v(f.residual), v(f.probes), v(f.reason);
+    return fit_consistent(f);
 }
 
-void get_fit(wire::Reader &r, fsbml_fit_t &f) noexcept
-{
-    const std::uint64_t flags = r.get(1);
-    f.valid = 0 != (flags & kFlagValid);
-    f.tight = 0 != (flags & kFlagTight);
-    f.in_turn = 0 != (flags & kFlagInTurn);
-    for (fsbml_loggp_t *p : {&f.params, &f.back}) {
-        for (double fsbml_loggp_t::*const m : kMembers) {
-            p->*m = r.get_double();
-        }
+constexpr auto kTable = [](const auto &v, auto &t) noexcept {
+    bool good = v.at_most(t.n_rails, FSBML_MAX_RAILS);
+    v(t.pair[0]), v(t.pair[1]), v(t.duration_ns), v(t.reason);
+    for (std::uint32_t i = 0; good && i < t.n_rails; ++i) {
+        auto &rail = t.rail[i];
+        v(rail.key), v(rail.name), v(rail.pair[0]), v(rail.pair[1]);
+        good = walk_fit(v, rail.fit);
     }
-    for (double *v : {&f.duplex, &f.together, &f.residual}) {
-        *v = r.get_double();
+    return good;
+};
+
+constexpr auto kHello = [](const auto &v, auto &h) noexcept {
+    const bool good = v.at_most(h.n_rails, FSBML_MAX_RAILS);
+    v(h.params_digest), v(h.node);
+    for (std::uint32_t i = 0; good && i < h.n_rails; ++i) {
+        v(h.rail[i].exclusivity), v(h.rail[i].key);
     }
-    f.probes = r.get_u32();
-    r.get_text(f.reason);
-    if (flags > (kFlagValid | kFlagTight | kFlagInTurn) || !fit_consistent(f)) {
-        r.fail();
-    }
-}
+    v(h.flags), v(h.node_ranks), v(h.run);
+    return good;
+};
 
 } // namespace
 
@@ -88,57 +83,12 @@ std::size_t table_packed_max() noexcept
 
 long table_pack(const fsbml_table_t &t, void *buf, std::size_t len) noexcept
 {
-    if (t.n_rails > FSBML_MAX_RAILS) {
-        return -EINVAL;
-    }
-    wire::Writer w(buf, len);
-    w.begin(kTableMagic, kTableVersion);
-    w.put(t.n_rails, 4);
-    w.put(t.pair[0], 4);
-    w.put(t.pair[1], 4);
-    w.put(t.duration_ns, 8);
-    w.put_text(t.reason);
-    for (std::uint32_t i = 0; i < t.n_rails; ++i) {
-        if (!fit_consistent(t.rail[i].fit)) {
-            return -EINVAL;
-        }
-        w.put_text(t.rail[i].key);
-        w.put_text(t.rail[i].name);
-        w.put(t.rail[i].pair[0], 4);
-        w.put(t.rail[i].pair[1], 4);
-        put_fit(w, t.rail[i].fit);
-    }
-    return w.end();
+    return wire::pack(kTableMagic, kTableVersion, t, buf, len, kTable);
 }
 
 int table_unpack(fsbml_table_t &t, const void *buf, std::size_t len) noexcept
 {
-    wire::Reader r(buf, len);
-    const int rc = r.begin(kTableMagic, kTableVersion);
-    if (0 != rc) {
-        return rc;
-    }
-    fsbml_table_t got{};
-    got.n_rails = r.get_u32();
-    got.pair[0] = r.get_u32();
-    got.pair[1] = r.get_u32();
-    got.duration_ns = r.get(8);
-    r.get_text(got.reason);
-    if (got.n_rails > FSBML_MAX_RAILS) {
-        return -EBADMSG;
-    }
-    for (std::uint32_t i = 0; i < got.n_rails && r.good(); ++i) {
-        r.get_text(got.rail[i].key);
-        r.get_text(got.rail[i].name);
-        got.rail[i].pair[0] = r.get_u32();
-        got.rail[i].pair[1] = r.get_u32();
-        get_fit(r, got.rail[i].fit);
-    }
-    if (!r.good() || !r.at_end()) {
-        return -EBADMSG;
-    }
-    t = got;
-    return 0;
+    return wire::unpack(kTableMagic, kTableVersion, t, buf, len, kTable);
 }
 
 // ------------------------------------------------------------------ hello
@@ -151,50 +101,12 @@ std::size_t hello_packed_max() noexcept
 
 long hello_pack(const fsbml_hello_t &h, void *buf, std::size_t len) noexcept
 {
-    if (h.n_rails > FSBML_MAX_RAILS) {
-        return -EINVAL;
-    }
-    wire::Writer w(buf, len);
-    w.begin(kHelloMagic, kHelloVersion);
-    w.put(h.n_rails, 4);
-    w.put(h.params_digest, 4);
-    w.put_text(h.node);
-    for (std::uint32_t i = 0; i < h.n_rails; ++i) {
-        w.put(h.rail[i].exclusivity, 4);
-        w.put_text(h.rail[i].key);
-    }
-    w.put(h.flags, 4);
-    w.put(h.node_ranks, 4);
-    w.put(h.run, 4);
-    return w.end();
+    return wire::pack(kHelloMagic, kHelloVersion, h, buf, len, kHello);
 }
 
 int hello_unpack(fsbml_hello_t &h, const void *buf, std::size_t len) noexcept
 {
-    wire::Reader r(buf, len);
-    const int rc = r.begin(kHelloMagic, kHelloVersion);
-    if (0 != rc) {
-        return rc;
-    }
-    fsbml_hello_t got{};
-    got.n_rails = r.get_u32();
-    got.params_digest = r.get_u32();
-    r.get_text(got.node);
-    if (got.n_rails > FSBML_MAX_RAILS) {
-        return -EBADMSG;
-    }
-    for (std::uint32_t i = 0; i < got.n_rails && r.good(); ++i) {
-        got.rail[i].exclusivity = r.get_u32();
-        r.get_text(got.rail[i].key);
-    }
-    got.flags = r.get_u32();
-    got.node_ranks = r.get_u32();
-    got.run = r.get_u32();
-    if (!r.good() || !r.at_end()) {
-        return -EBADMSG;
-    }
-    h = got;
-    return 0;
+    return wire::unpack(kHelloMagic, kHelloVersion, h, buf, len, kHello);
 }
 
 // ------------------------------------------------------------- for people

@@ -16,6 +16,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 
 namespace fsbml
 {
@@ -200,6 +202,93 @@ private:
     std::size_t used_ = 0;
     bool good_ = true;
 };
+
+// A record is described once: `walk(visit, record)` shows each member to the visit, in the record's order,
+// and is false for a record that cannot be. With Put it packs, with Get it unpacks.
+struct Put {
+    Writer &w;
+    void operator()(const std::uint8_t &v) const noexcept { w.put(v, 1); }
+    void operator()(const std::uint32_t &v) const noexcept { w.put(v, 4); }
+    void operator()(const std::uint64_t &v) const noexcept { w.put(v, 8); }
+    void operator()(const double &v) const noexcept { w.put_double(v); }
+    template <std::size_t N>
+    void operator()(const char (&text)[N]) const noexcept
+    {
+        w.put_text(text);
+    }
+    // How many of something there are.
+    bool at_most(const std::uint32_t &n, std::uint32_t most) const noexcept
+    {
+        w.put(n, 4);
+        return n <= most;
+    }
+    // One byte, the first flag in its lowest bit.
+    template <class... Flag>
+    void flags(const Flag &...flag) const noexcept
+    {
+        unsigned bits = 0, at = 0;
+        ((bits |= (flag ? 1U : 0U) << at++), ...);
+        w.put(bits, 1);
+    }
+};
+
+struct Get {
+    Reader &r;
+    void operator()(std::uint8_t &v) const noexcept { v = static_cast<std::uint8_t>(r.get(1)); }
+    void operator()(std::uint32_t &v) const noexcept { v = r.get_u32(); }
+    void operator()(std::uint64_t &v) const noexcept { v = r.get(8); }
+    void operator()(double &v) const noexcept { v = r.get_double(); }
+    template <std::size_t N>
+    void operator()(char (&text)[N]) const noexcept
+    {
+        r.get_text(text);
+    }
+    bool at_most(std::uint32_t &n, std::uint32_t most) const noexcept
+    {
+        n = r.get_u32();
+        return n <= most && r.good();
+    }
+    template <class... Flag>
+    void flags(Flag &...flag) const noexcept
+    {
+        std::uint64_t bits = r.get(1);
+        ((flag = 0 != (bits & 1), bits >>= 1), ...);
+        if (0 != bits) {
+            r.fail();
+        }
+    }
+};
+
+// The record's length, -EINVAL or -ENOSPC.
+template <class Record, class Walk>
+long pack(std::uint32_t magic, std::uint16_t version, const Record &record, void *buf, std::size_t len,
+          Walk walk) noexcept
+{
+    Writer w(buf, len);
+    w.begin(magic, version);
+    return walk(Put{w}, record) ? w.end() : -EINVAL;
+}
+
+// 0, -EBADMSG, -EPROTO as Reader::begin() has it, or -ENOMEM; the record is then as it was.
+template <class Record, class Walk>
+int unpack(std::uint32_t magic, std::uint16_t version, Record &record, const void *buf, std::size_t len,
+           Walk walk) noexcept
+{
+    Reader r(buf, len);
+    const int rc = r.begin(magic, version);
+    if (0 != rc) {
+        return rc;
+    }
+    const std::unique_ptr<Record> got(new (std::nothrow) Record{}); // some are large
+    if (!got) {
+        return -ENOMEM;
+    }
+    if (!walk(Get{r}, *got) || !r.good() || !r.at_end()) {
+        return -EBADMSG;
+    }
+    record = *got;
+    return 0;
+}
 
 } // namespace wire
 } // namespace fsbml

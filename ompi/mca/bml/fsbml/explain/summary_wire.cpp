@@ -6,9 +6,6 @@
 
 #include "../core/wire.hpp"
 
-#include <memory>
-#include <new>
-
 namespace fsbml
 {
 
@@ -17,43 +14,6 @@ namespace
 
 constexpr std::uint32_t kMagic = 0x52425346; // "FSBR"
 constexpr std::uint16_t kVersion = 2;
-
-// What is written and read is said once: `walk` goes through a summary with one of these.
-struct Put {
-    wire::Writer &w;
-    void operator()(const std::uint32_t &v) const noexcept { w.put(v, 4); }
-    void operator()(const std::uint64_t &v) const noexcept { w.put(v, 8); }
-    template <std::size_t N>
-    void operator()(const char (&text)[N]) const noexcept
-    {
-        w.put_text(text);
-    }
-    bool at_most(const std::uint32_t &n, std::uint32_t most) const noexcept
-    {
-        w.put(n, 4);
-        return n <= most;
-    }
-};
-
-struct Get {
-    wire::Reader &r;
-    void operator()(std::uint32_t &v) const noexcept { v = r.get_u32(); }
-    void operator()(std::uint64_t &v) const noexcept { v = r.get(8); }
-    template <std::size_t N>
-    void operator()(char (&text)[N]) const noexcept
-    {
-        r.get_text(text);
-    }
-    // How many of something there are.
-    bool at_most(std::uint32_t &n, std::uint32_t most) const noexcept
-    {
-        n = r.get_u32();
-        if (n > most) {
-            r.fail();
-        }
-        return r.good();
-    }
-};
 
 template <class Visit, class Rail>
 void walk_rail(const Visit &v, Rail &r)
@@ -71,10 +31,7 @@ void walk_rail(const Visit &v, Rail &r)
     }
 }
 
-// False if there is more of something than there can be.
-template <class Visit, class Summary>
-bool walk(const Visit &v, Summary &s)
-{
+constexpr auto kSummary = [](const auto &v, auto &s) {
     v(s.ranks), v(s.heard), v(s.nodes), v(s.chose), v(s.duration_ns), v(s.messages), v(s.bytes), v(s.time_ns);
     v(s.r2_ns), v(s.more_faults), v(s.more_peers);
     if (!v.at_most(s.n_rails, FSBML_MAX_RAILS)) {
@@ -108,33 +65,18 @@ bool walk(const Visit &v, Summary &s)
         }
     }
     return true;
-}
+};
 
 } // namespace
 
 long summary_pack(const fsbml_summary_t &s, void *buf, std::size_t len) noexcept
 {
-    wire::Writer w(buf, len);
-    w.begin(kMagic, kVersion);
-    return walk(Put{w}, s) ? w.end() : -EINVAL;
+    return wire::pack(kMagic, kVersion, s, buf, len, kSummary);
 }
 
 int summary_unpack(fsbml_summary_t &s, const void *buf, std::size_t len) noexcept
 {
-    wire::Reader r(buf, len);
-    const std::unique_ptr<fsbml_summary_t> read(new (std::nothrow) fsbml_summary_t{});
-    if (!read) {
-        return -ENOMEM;
-    }
-    const int rc = r.begin(kMagic, kVersion);
-    if (0 != rc) {
-        return rc;
-    }
-    if (!walk(Get{r}, *read) || !r.good() || !r.at_end()) {
-        return -EBADMSG;
-    }
-    s = *read;
-    return 0;
+    return wire::unpack(kMagic, kVersion, s, buf, len, kSummary);
 }
 
 } // namespace fsbml
