@@ -4,6 +4,7 @@
 
 // Rails that share nothing, a link, or a processor, and what is concluded from streams on them.
 #include "loggp.hpp"
+#include "predict.hpp"
 #include "together.hpp"
 
 #include <gtest/gtest.h>

@@ -9,6 +9,7 @@ fsbml_core_sources = \
 	core/classes_api.cpp \
 	core/counters.hpp \
 	core/diagnosis.hpp core/diagnosis.cpp \
+	core/digest.hpp \
 	core/directions.hpp core/directions.cpp \
 	core/distance.hpp core/distance.cpp \
 	core/failed.hpp \

@@ -4,7 +4,7 @@
 
 #include "classes.hpp"
 
-#include "policy.hpp"
+#include "digest.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -46,14 +46,4 @@ const char *policy_list() noexcept
     return kList;
 }
 
-// 32-bit FNV-1a (Fowler, Noll, Vo): offset basis 2166136261, prime 16777619.
-std::uint32_t digest(const char *text) noexcept
-{
-    std::uint32_t hash = 2166136261U;
-    for (const char *c = text; nullptr != c && '\0' != *c; ++c) {
-        hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619U;
-    }
-    return hash;
-}
-
 } // namespace fsbml

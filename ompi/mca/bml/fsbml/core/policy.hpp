@@ -2,13 +2,11 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Names of the policies, and the digest of parameter texts.
+// Names of the policies.
 #ifndef FSBML_POLICY_HPP
 #define FSBML_POLICY_HPP
 
 #include "fsbml_core.h"
-
-#include <cstdint>
 
 namespace fsbml
 {
@@ -17,8 +15,6 @@ bool policy_known(fsbml_policy_t p) noexcept;
 int policy_parse(const char *text, fsbml_policy_t *out) noexcept;
 const char *policy_name(fsbml_policy_t p) noexcept;
 const char *policy_list() noexcept;
-
-std::uint32_t digest(const char *text) noexcept;
 
 } // namespace fsbml
 

@@ -5,7 +5,6 @@
 #include "predict.hpp"
 
 #include "loggp.hpp"
-#include "together.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +18,30 @@ namespace
 constexpr double kAlike = 0.1;
 
 } // namespace
+
+bool scale_gaps(fsbml_fit_t &fit, double factor) noexcept
+{
+    fsbml_fit_t scaled = fit;
+    for (fsbml_loggp_t *p : {&scaled.params, &scaled.low, &scaled.high}) {
+        p->G_ns_per_byte *= factor;
+        p->G_above_ns_per_byte *= factor;
+        p->g_above_ns *= factor;
+    }
+    if (!valid(scaled.params)) {
+        return false;
+    }
+    fit = scaled;
+    return true;
+}
+
+fsbml_fit_t fit_alone(const fsbml_fit_t &fit) noexcept
+{
+    fsbml_fit_t alone = fit;
+    if (fit.valid && fit.together > kShares) {
+        (void) scale_gaps(alone, 1.0 / fit.together);
+    }
+    return alone;
+}
 
 // Its own pace, and what cannot be told apart as there.
 fsbml_loggp_t other_direction(const fsbml_fit_t &fit) noexcept

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a probe will take, by a fit.
+// What a fit says: of a probe, of the other direction, and of the rail without the others.
 #ifndef FSBML_PREDICT_HPP
 #define FSBML_PREDICT_HPP
 
@@ -10,6 +10,15 @@
 
 namespace fsbml
 {
+
+// Rails share something if beside each other they take this factor longer than alone.
+constexpr double kShares = 1.15;
+
+// The gaps of a fit, scaled; false, and unchanged, if that gives nothing that can be scheduled.
+bool scale_gaps(fsbml_fit_t &fit, double factor) noexcept;
+
+// A rail's fit as it was before it was scaled, if it was.
+fsbml_fit_t fit_alone(const fsbml_fit_t &fit) noexcept;
 
 // Time of PRTT(n,d,s) of a kind, in ns; s and n at least 1. With gap(s) and o(s) as fsbml_loggp_t has them,
 // the bytes' time b(s) = gap(s) - gap(1), one(s) = o_s(s) + b(s) + L + o_r(s), and ' for the other direction:

@@ -7,6 +7,7 @@
 #include "c_api.hpp"
 
 #include "loggp.hpp"
+#include "predict.hpp"
 #include "stream.hpp"
 #include "together.hpp"
 

@@ -5,9 +5,9 @@
 // The C boundary of what processes and jobs tell each other: tables of rails, their files, reports, hellos.
 #include "c_api.hpp"
 
+#include "digest.hpp"
 #include "measurement.hpp"
 #include "pairs.hpp"
-#include "policy.hpp"
 #include "table.hpp"
 #include "table_file.hpp"
 #include "whole_file.hpp"

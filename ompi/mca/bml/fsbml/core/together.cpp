@@ -5,6 +5,7 @@
 #include "together.hpp"
 
 #include "loggp.hpp"
+#include "predict.hpp"
 #include "remark.hpp"
 #include "stats.hpp"
 
@@ -62,30 +63,6 @@ std::size_t best_of(std::uint32_t rails, const double *ns_per_byte) noexcept
 }
 
 } // namespace
-
-bool scale_gaps(fsbml_fit_t &fit, double factor) noexcept
-{
-    fsbml_fit_t scaled = fit;
-    for (fsbml_loggp_t *p : {&scaled.params, &scaled.low, &scaled.high}) {
-        p->G_ns_per_byte *= factor;
-        p->G_above_ns_per_byte *= factor;
-        p->g_above_ns *= factor;
-    }
-    if (!valid(scaled.params)) {
-        return false;
-    }
-    fit = scaled;
-    return true;
-}
-
-fsbml_fit_t fit_alone(const fsbml_fit_t &fit) noexcept
-{
-    fsbml_fit_t alone = fit;
-    if (fit.valid && fit.together > kShares) {
-        (void) scale_gaps(alone, 1.0 / fit.together);
-    }
-    return alone;
-}
 
 Together::Together(const fsbml_fit_t *fits, std::uint32_t members) noexcept : members_(members)
 {

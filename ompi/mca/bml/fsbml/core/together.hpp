@@ -22,15 +22,6 @@
 namespace fsbml
 {
 
-// From this factor on, rails share something.
-constexpr double kShares = 1.15;
-
-// The gaps of a fit, scaled; false, and unchanged, if that gives nothing that can be scheduled.
-bool scale_gaps(fsbml_fit_t &fit, double factor) noexcept;
-
-// A rail's fit as it was before it was scaled, if it was.
-fsbml_fit_t fit_alone(const fsbml_fit_t &fit) noexcept;
-
 class Together
 {
 public:
