@@ -24,6 +24,7 @@ fsbml_core_sources = \
 	core/fsbml_schedule.h \
 	core/fsbml_table.h \
 	core/gaps.hpp core/gaps.cpp \
+	core/handles.hpp \
 	core/holdout.hpp core/holdout.cpp \
 	core/interval.hpp core/interval.cpp \
 	core/json.hpp core/json.cpp \
@@ -48,7 +49,6 @@ fsbml_core_sources = \
 	core/measurement.hpp core/measurement.cpp \
 	core/rounds.cpp \
 	core/samples.hpp \
-	core/sched_handle.hpp \
 	core/schedule_api.cpp \
 	core/segments.hpp core/segments.cpp \
 	core/stats.hpp core/stats.cpp \

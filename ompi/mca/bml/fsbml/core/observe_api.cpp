@@ -5,13 +5,7 @@
 // The C boundary of observing.
 #include "c_api.hpp"
 
-#include "observer.hpp"
-#include "sched_handle.hpp"
-
-struct fsbml_observer_t final {
-    fsbml_observer_t(fsbml::Scheduler &s, const fsbml_observer_config_t &c) : impl(s, c) {}
-    fsbml::Observer impl;
-};
+#include "handles.hpp"
 
 extern "C" {
 

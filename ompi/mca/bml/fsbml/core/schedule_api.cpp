@@ -6,10 +6,10 @@
 #include "c_api.hpp"
 
 #include "distance.hpp"
+#include "handles.hpp"
 #include "ledger_file.hpp"
 #include "loggp.hpp"
 #include "policy.hpp"
-#include "sched_handle.hpp"
 
 #include <atomic>
 #include <cstdio>

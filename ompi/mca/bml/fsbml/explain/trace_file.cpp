@@ -4,7 +4,9 @@
 
 #include "trace_file.hpp"
 
+#include "../core/handles.hpp"
 #include "../core/loggp.hpp"
+#include "../core/policy.hpp"
 #include "../core/whole_file.hpp"
 
 #include <algorithm>
@@ -81,7 +83,7 @@ std::string head_of(const fsbml_trace_t &t, const std::vector<std::string> &name
     std::string node = word_of(t.node, "unknown");
     std::replace(node.begin(), node.end(), '#', '_');
     out << kDecisions << " " << kDecisionsVersion << " rank " << t.rank << " ranks " << t.ranks << " node "
-        << node << " policy " << fsbml_policy_name(t.policy) << " origin " << t.origin_day_ns << " every "
+        << node << " policy " << policy_name(t.policy) << " origin " << t.origin_day_ns << " every "
         << t.trace_every << " lost " << lost << " messages " << t.messages << "\n";
     for (std::uint32_t i = 0; i < t.n_rails; ++i) {
         out << "rail " << word_of(t.key[i], "unknown") << " " << names[i]
@@ -166,8 +168,7 @@ private:
 int store_trace(const std::string &path, const fsbml_trace_t &t, std::string &reason)
 {
     const std::vector<std::string> names = names_of(t);
-    const std::uint64_t lost = fsbml_observer_trace(
-        t.observer, [](void *, const fsbml_decision_t *) {}, nullptr);
+    const std::uint64_t lost = t.observer->impl.trace([](void *, const fsbml_decision_t *) {}, nullptr);
     const std::string head = head_of(t, names, lost);
     NewFile file(path, For::User);
     Lines lines(file, t, names);
@@ -175,8 +176,8 @@ int store_trace(const std::string &path, const fsbml_trace_t &t, std::string &re
         return rc;
     }
     (void) file.write(head.data(), head.size());
-    const std::uint64_t then = fsbml_observer_trace(
-        t.observer, [](void *to, const fsbml_decision_t *d) { static_cast<Lines *>(to)->add(*d); }, &lines);
+    const std::uint64_t then = t.observer->impl.trace(
+        [](void *to, const fsbml_decision_t *d) { static_cast<Lines *>(to)->add(*d); }, &lines);
     if (lost != then) {
         reason = "messages are sent while it is written";
         return -EBUSY;
