@@ -9,9 +9,11 @@ fsbml_core_sources = \
 	core/classes_api.cpp \
 	core/counters.hpp \
 	core/diagnosis.hpp core/diagnosis.cpp \
+	core/diagnosis_api.cpp \
 	core/digest.hpp \
 	core/directions.hpp core/directions.cpp \
 	core/distance.hpp core/distance.cpp \
+	core/end.hpp core/end.cpp \
 	core/failed.hpp \
 	core/fixed.hpp \
 	core/fsbml_about.h \
