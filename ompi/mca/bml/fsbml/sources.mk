@@ -55,6 +55,7 @@ fsbml_core_sources = \
 	core/segments.hpp core/segments.cpp \
 	core/stats.hpp core/stats.cpp \
 	core/stream.hpp core/stream.cpp \
+	core/sweep.hpp core/sweep.cpp \
 	core/sweep_api.cpp \
 	core/table.hpp core/table.cpp \
 	core/table_api.cpp \
