@@ -32,9 +32,8 @@ btlbench = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/btl/*.cpp)) btl/por
 harness = $(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/harness/*.cpp)) common/traffic.o
 
 # With the harness' parts, and the core itself: tables are written by the code that reads them.
-core = $(patsubst $(fsbml)/core/%.cpp,core.objects/%.o,$(wildcard $(fsbml)/core/*.cpp))
-# The scheduler's own benchmark also takes what it can tell its observers.
-vft_bench = micro/vft_bench.o $(core) $(patsubst %,core.objects/explain/%.o,account merge summary_api summary_wire)
+core = $(patsubst $(fsbml)/core/%.cpp,core.objects/%.o,$(wildcard $(fsbml)/core/*/*.cpp $(fsbml)/core/*/*/*.cpp))
+vft_bench = micro/vft_bench.o $(core)
 calibrate = $(filter-out calibrate/job.o,$(patsubst $(bench)/%.cpp,%.o,$(wildcard $(bench)/calibrate/*.cpp))) \
 	$(filter-out harness/main.o,$(harness)) $(core)
 
@@ -123,7 +122,7 @@ calibrate/job.o: calibrate/job.cpp
 	$(CXX) -O2 $(mpi_compile) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
 calibrate/%.o: calibrate/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(fsbml) -MMD -MP -c -o $@ $<
+	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(fsbml)/core -MMD -MP -c -o $@ $<
 simulate/%.o: simulate/%.cpp
 	@mkdir -p $(@D)
 	$(CXX) -O1 -I$(cluster) $(CXXFLAGS_ALL) -Wshadow -I$(bench)/harness -I$(fsbml)/core -MMD -MP -c -o $@ $<
@@ -135,22 +134,19 @@ mpi/replay.o: mpi/replay.cpp
 	$(CXX) -O2 $(mpi_compile) $(CXXFLAGS_ALL) -I$(TOP)/tests -I$(fsbml)/core -MMD -MP -c -o $@ $<
 replay/%.o: replay/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O1 $(CXXFLAGS_ALL) -Wshadow -I$(bench) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
+	$(CXX) -O1 $(CXXFLAGS_ALL) -Wshadow -I$(bench) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml)/core -MMD -MP -c -o $@ $<
 whatif/%.o: whatif/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O1 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
+	$(CXX) -O1 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml)/core -MMD -MP -c -o $@ $<
 trace/%.o: trace/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O1 $(CXXFLAGS_ALL) -Wshadow -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
+	$(CXX) -O1 $(CXXFLAGS_ALL) -Wshadow -I$(bench)/harness -I$(TOP)/tests -I$(fsbml)/core -MMD -MP -c -o $@ $<
 core.objects/%.o: $(fsbml)/core/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) $(core_flags) $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
-core.objects/explain/%.o: $(fsbml)/explain/%.cpp
-	@mkdir -p $(@D)
-	$(CXX) $(core_flags) $(CXXFLAGS_ALL) -I$(fsbml)/core -I$(fsbml) -MMD -MP -c -o $@ $<
+	$(CXX) $(core_flags) -I$(fsbml)/core $(CXXFLAGS_ALL) -MMD -MP -c -o $@ $<
 micro/%.o: micro/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O2 $(CXXFLAGS_ALL) -I$(fsbml)/core -I$(fsbml) -MMD -MP -c -o $@ $<
+	$(CXX) -O2 $(CXXFLAGS_ALL) -I$(fsbml)/core -MMD -MP -c -o $@ $<
 
 # The parts' own tests (GoogleTest), for CXXFLAGS and LDFLAGS with sanitizers, and CORE: an archive of the core with them.
 tests = $(patsubst $(TOP)/tests/bench/%.cpp,tests/%.o,$(wildcard $(TOP)/tests/bench/*.cpp))
@@ -164,10 +160,10 @@ tests/simulate%.o: $(TOP)/tests/bench/simulate%.cpp
 	$(CXX) -O0 -I$(cluster) $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/simulate -I$(fsbml)/core -MMD -MP -c -o $@ $<
 tests/replay%.o: $(TOP)/tests/bench/replay%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml) -I$(fsbml)/core -MMD -MP -c -o $@ $<
+	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench) -I$(bench)/harness -I$(TOP)/tests -I$(fsbml)/core -MMD -MP -c -o $@ $<
 tests/%.o: $(TOP)/tests/bench/%.cpp
 	@mkdir -p $(@D)
-	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/mpi -I$(bench)/calibrate -I$(bench)/matrix -I$(fsbml) -MMD -MP -c -o $@ $<
+	$(CXX) -O0 $(CXXFLAGS_ALL) -I$(bench)/harness -I$(bench)/mpi -I$(bench)/calibrate -I$(bench)/matrix -I$(fsbml)/core -MMD -MP -c -o $@ $<
 
--include $(wildcard */*.d */*/*.d)
+-include $(wildcard */*.d */*/*.d */*/*/*.d)
 .PHONY: all

@@ -6,8 +6,8 @@
 #include "record.hpp"
 #include "show.hpp"
 
-#include "core/table_file.hpp"
 #include "launch.hpp"
+#include "records/table_file.hpp"
 #include "write.hpp"
 
 #include <CLI/CLI.hpp>

@@ -9,8 +9,8 @@
 #include "record.hpp"
 #include "show.hpp"
 
-#include "core/measurement.hpp"
-#include "core/table_file.hpp"
+#include "records/measurement.hpp"
+#include "records/table_file.hpp"
 
 #include <gtest/gtest.h>
 

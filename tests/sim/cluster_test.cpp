@@ -6,7 +6,7 @@
 #include "cluster_job.hpp"
 
 #include "../unit/model.hpp"
-#include "predict.hpp"
+#include "model/predict.hpp"
 
 #include <gtest/gtest.h>
 

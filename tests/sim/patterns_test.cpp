@@ -9,7 +9,7 @@
 #include "cluster/traffic.hpp"
 
 #include "../unit/model.hpp"
-#include "predict.hpp"
+#include "model/predict.hpp"
 
 #include <gtest/gtest.h>
 

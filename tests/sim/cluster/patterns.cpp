@@ -4,8 +4,8 @@
 
 #include "patterns.hpp"
 
-#include "loggp.hpp"
-#include "predict.hpp"
+#include "model/loggp.hpp"
+#include "model/predict.hpp"
 
 #include <algorithm>
 #include <cmath>

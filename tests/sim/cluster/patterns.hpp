@@ -12,7 +12,7 @@
 #ifndef FSBML_TESTS_SIM_CLUSTER_PATTERNS_HPP
 #define FSBML_TESTS_SIM_CLUSTER_PATTERNS_HPP
 
-#include "fsbml_calibration.h"
+#include "api/fsbml_calibration.h"
 
 #include <cstdint>
 #include <functional>
