@@ -37,7 +37,6 @@ fsbml_core_sources = \
 	core/schedule/models.hpp core/schedule/models.cpp \
 	core/schedule/observer.hpp core/schedule/observer.cpp \
 	core/schedule/policy.hpp core/schedule/policy.cpp \
-	core/schedule/vft_charge.hpp \
 	core/schedule/vft_scheduler.hpp core/schedule/vft_scheduler.cpp \
 	core/measure/samples/gaps.hpp core/measure/samples/gaps.cpp \
 	core/measure/samples/samples.hpp \

@@ -4,7 +4,7 @@
 
 #include "schedule/observer.hpp"
 
-#include "schedule/vft_charge.hpp"
+#include "schedule/vft_scheduler.hpp"
 
 namespace fsbml
 {

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "schedule/vft_charge.hpp"
+#include "schedule/vft_scheduler.hpp"
 
 #include "model/loggp.hpp"
 
