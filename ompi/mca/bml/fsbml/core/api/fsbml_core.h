@@ -12,7 +12,8 @@
  * (-ENOMEM, -EINVAL, -EBADMSG, ...). Times are nanoseconds, sizes bytes, per-byte gaps ns/byte.
  * Nothing in here reads a clock: "now" is always an argument.
  *
- * Users include this; its parts are apart only to be readable, each built on those before.
+ * Users include this; its parts are apart only to be readable, each built on those before. What they declare is
+ * defined in core/door.
  */
 #ifndef FSBML_CORE_H
 #define FSBML_CORE_H
