@@ -25,11 +25,11 @@ plan() {
         bench/btl/*.h; do
         [ -z "$mpi" ] || ! [ -f "$header" ] || as_c "$header" "-I$fsbml $core -Itests/shim $mpi"
     done
-    for header in "$fsbml"/core/*.h "$fsbml"/explain/*.h; do
+    for header in "$fsbml"/core/api/*.h; do
         as_c "$header" "$core"
         as_cpp "$header" "$core"
     done
-    for header in "$fsbml"/core/*.hpp "$fsbml"/explain/*.hpp tests/unit/*.hpp tests/sim/*.hpp sim/*/*.hpp; do
+    for header in "$fsbml"/core/*/*.hpp "$fsbml"/core/*/*/*.hpp tests/unit/*.hpp tests/sim/*.hpp sim/*/*.hpp; do
         as_cpp "$header" "$core -I."
     done
     for header in tools/*/*.hpp bench/*/*.hpp; do

@@ -11,8 +11,7 @@ parts = $(filter-out %/main.o,$(call objects,$(1)))
 # ---- libraries: each needs those above it only
 
 # Tables are written by the code that reads them, and rules are the component's, so the core is part of the tools.
-libcore.a: $(call objects,$(fsbml)/core $(fsbml)/core/*)
-libexplain.a: $(call objects,$(fsbml)/explain)
+libcore.a: $(call objects,$(fsbml)/core/* $(fsbml)/core/*/*)
 libsim.a: $(call objects,sim/*)
 # Of programs that measure: what they take, print, and count; and how they start MPI.
 libpoints.a: $(call objects,tools/points)
@@ -67,4 +66,4 @@ include_flags = -I$(TOP) -I$(TOP)/$(fsbml) -I$(TOP)/$(fsbml)/core
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(optimise) -Wall -Wextra -Wshadow $(include_flags) $(mpi) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
 
--include $(wildcard sim/*/*.d tools/*/*.d bench/*/*.d tests/*/*.d $(fsbml)/*/*.d $(fsbml)/*/*/*.d)
+-include $(wildcard sim/*/*.d tools/*/*.d bench/*/*.d tests/*/*.d $(fsbml)/core/*/*.d $(fsbml)/core/*/*/*.d)

@@ -15,9 +15,9 @@
 //   loop                   what of the first is the benchmark's own loop
 //   calibration/R          all that the core does for a measurement of R rails: plan, samples, fit; no time
 //                          passes on rails (their PRTTs come from the formulas, thesis 3.2.2)
-#include "explain/fsbml_explain.h"
-#include "fsbml_core.h"
-#include "rail.hpp"
+#include "api/fsbml_core.h"
+#include "api/fsbml_explain.h"
+#include "model/rail.hpp"
 
 #include <benchmark/benchmark.h>
 

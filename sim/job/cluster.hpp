@@ -8,7 +8,7 @@
 
 #include "workload.hpp"
 
-#include "fsbml_schedule.h"
+#include "api/fsbml_schedule.h"
 
 #include <string>
 #include <vector>

@@ -30,7 +30,7 @@ public:
     explicit FsbmlRules(const FsbmlOptions &options = {});
 
     const char *name() const override { return name_.c_str(); }
-    const char *source() const override { return "FSBML, core/vft_scheduler.cpp"; }
+    const char *source() const override { return "FSBML, core/schedule/vft_scheduler.cpp"; }
     std::unique_ptr<Rule> make(const Cluster &cluster, std::uint32_t rank, std::uint64_t seed) override;
 
 private:

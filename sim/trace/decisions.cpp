@@ -4,7 +4,7 @@
 
 #include "decisions.hpp"
 
-#include "loggp.hpp"
+#include "model/loggp.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -8,8 +8,8 @@
 
 #include "lines.hpp"
 
-#include "fsbml_core.h"
-#include "fsbml_observe.h"
+#include "api/fsbml_core.h"
+#include "api/fsbml_observe.h"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 
 #include "decisions_replay.hpp"
 
-#include "models.hpp"
+#include "schedule/models.hpp"
 
 #include <algorithm>
 

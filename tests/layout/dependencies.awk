@@ -5,7 +5,8 @@
 #   rooms      ROOM FOLDER, the lowest room first
 #   allowed    'up FILE FILE' (the first uses the second, which is in a higher room), 'circle FILE FILE ...' (by the alphabet)
 #   symbols    FILE TYPE SYMBOL, as nm has them; FILE is a source without its suffix, relative to the rooms' folders;
-#              FILE include FOLDER, of a header there: what that has is inlined, and nm does not see it
+#              FILE include HEADER, with their suffixes: what a header has is inlined, and nm does not see it. A header of the core
+#              is of one file. One of the shim is of a room, and is no evidence that files use each other.
 # Prints a line for each fault; the exit status is 1 if there is one. An entry of the allowed that is not needed is a fault, too.
 
 /^#/ || NF == 0 { next }
@@ -24,24 +25,31 @@ part == "allowed" {
 }
 
 $2 == "include" {
-    folder = $1
-    if (!sub(/\/[^\/]*$/, "", folder)) folder = "."
-    if (($3 in level) && level[$3] > level[folder]) fault($1 " (" name[folder] ") includes a header of " name[$3])
+    from = node($1)
+    to = node($3)
+    if ((room[from] in level) && level[room[to]] > level[room[from]])
+        fault($1 " (" name[room[from]] ") includes a header of " name[room[to]])
+    if ($3 ~ /^core\//) includes[from, ++n_includes[from]] = to
     next
 }
 
 {
-    if (!($1 in index_of)) {
-        file[++n] = $1
-        index_of[$1] = n
-        folder = $1
-        if (!sub(/\/[^\/]*$/, "", folder)) folder = "."
-        if (!(folder in level)) fault($1 " is in no room")
-        room[n] = folder
-    }
+    a = node($1)
     # Inline functions are defined wherever they are used (weak): they are their header's.
-    if ($2 ~ /^[TDBRS]$/) owner[$3] = index_of[$1]
-    else if ($2 == "U") uses[index_of[$1], ++n_uses[index_of[$1]]] = $3
+    if ($2 ~ /^[TDBRS]$/) owner[$3] = a
+    else if ($2 == "U") uses[a, ++n_uses[a]] = $3
+}
+
+# A source and its header are one.
+function node(path,   folder) {
+    sub(/\.[a-z]+$/, "", path)
+    if (path in index_of) return index_of[path]
+    file[++n] = path
+    folder = path
+    if (!sub(/\/[^\/]*$/, "", folder)) folder = "."
+    if (!(folder in level)) fault(path " is in no room")
+    room[n] = folder
+    return index_of[path] = n
 }
 
 function fault(text) {
@@ -107,6 +115,11 @@ END {
             ++n_up
             if (key in allowed) needed[key] = 1
             else fault(file[a] " (" name[room[a]] ") calls up into " file[b] " (" name[room[b]] "):" symbols[a, b])
+        }
+    for (a = 1; a <= n; ++a)
+        for (i = 1; i <= n_includes[a]; ++i) {
+            b = includes[a, i]
+            if (a != b && !((a, b) in symbols)) edge[a, ++n_edges[a]] = b
         }
     for (a = 1; a <= n; ++a)
         if (!(a in number)) visit(a)

@@ -2,8 +2,8 @@
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Calls between the component's rooms go down, and no two files use each other: by what its objects define and need, and by the
-# headers that its sources include.
+# Calls and includes between the component's rooms go down, and no two files use each other: by what its objects define and need,
+# and by the headers that its sources include. Of the core, headers have most of it.
 #   rooms_test.sh FOLDER   where the component was compiled, with objects of all rooms
 # Rooms and their order are in rooms.txt, exceptions in allowed.txt: that list may become shorter, never longer. Taken from the
 # environment: CC, NM.
@@ -27,15 +27,16 @@ objects_of() {
     done
 }
 
-# includes_of SOURCES: FILE include FOLDER of each header that is named with its folder, or beside the folders.
+# includes_of SOURCES: FILE include HEADER of each header that is there; those of the core are named by their paths in it.
 includes_of() {
-    (cd "$1" && grep -E '^# *include "' -- *.[ch] */*.[ch] */*.[ch]pp 2>/dev/null) | sed 's/ *# *include "/ /; s/".*//; s/://' |
-        while read -r file header; do
-            case "$header" in
-                */*) printf '%s include %s\n' "$file" "${header%/*}" ;;
-                *) [ ! -f "$1/$header" ] || printf '%s include .\n' "$file" ;;
-            esac
-        done
+    (cd "$1" && find . -path ./compat/include -prune -o -name '*.[ch]' -print -o -name '*.[ch]pp' -print | sed 's,^\./,,' | sort |
+        xargs grep -HE '^# *include "') | sed 's/: *# *include "/ /; s/".*//' | while read -r file header; do
+        if [ -f "$1/$header" ]; then
+            printf '%s include %s\n' "$file" "$header"
+        elif [ -f "$1/core/$header" ]; then
+            printf '%s include core/%s\n' "$file" "$header"
+        fi
+    done
 }
 
 # check ROOMS ALLOWED: symbols from stdin.
@@ -90,6 +91,20 @@ printf '#include "low/a.h"\n' >"$work/sources/high/b.h"
 printf '#    include "high/b.h"\n' >"$work/sources/low/a.c"
 said=$({ objects_of "$work/objects"; includes_of "$work/sources"; } | check "$work/rooms" /dev/null) && fail "a header above: was not found"
 [ "$said" = "low/a.c (cellar) includes a header of attic" ] || fail "a header above: the check says '$said'"
+rm -r "$work/sources"
+mkdir -p "$work/sources/core/low" "$work/sources/core/high"
+printf 'cellar core/low\nattic core/high\nlow low\n' >"$work/rooms"
+printf '#include "low/a.hpp"\n' >"$work/sources/core/high/b.hpp"
+printf '#include "high/b.hpp"\n' >"$work/sources/core/low/a.cpp"
+touch "$work/sources/core/low/a.hpp"
+said=$({ objects_of "$work/objects"; includes_of "$work/sources"; } | check "$work/rooms" /dev/null) && fail "a core's header above: was not found"
+[ "$said" = "core/low/a.cpp (cellar) includes a header of attic
+files that use each other: core/high/b core/low/a" ] || fail "a core's header above: the check says '$said'"
+rm "$work/sources/core/low/a.cpp"
+mkdir "$work/sources/core/under"
+printf '#include "low/a.hpp"\n' >"$work/sources/core/under/c.hpp"
+said=$({ objects_of "$work/objects"; includes_of "$work/sources"; } | check "$work/rooms" /dev/null) && fail "a header in no room: was not found"
+[ "$said" = "core/under/c is in no room" ] || fail "a header in no room: the check says '$said'"
 [ "$failed" -eq 0 ] || exit 1
 
 # ---- the component

@@ -54,7 +54,7 @@ static void make_record(void)
     said_len = (uint32_t) record_len;
 }
 
-/* As core/wire.hpp has it: of all but the four bytes at 12. */
+/* As core/formats/wire.hpp has it: of all but the four bytes at 12. */
 static void sign_record(void)
 {
     uint32_t crc = UINT32_MAX;

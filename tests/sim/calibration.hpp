@@ -6,7 +6,7 @@
 #ifndef FSBML_TESTS_SIM_CALIBRATION_HPP
 #define FSBML_TESTS_SIM_CALIBRATION_HPP
 
-#include "fsbml_core.h"
+#include "api/fsbml_core.h"
 #include "rail.hpp"
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 #include "cluster_job.hpp"
 
 #include "../unit/model.hpp"
-#include "loggp.hpp"
-#include "predict.hpp"
+#include "model/loggp.hpp"
+#include "model/predict.hpp"
 #include "sim/traffic/traffic.hpp"
 
 #include "../unit/test.hpp"

@@ -13,7 +13,7 @@
 #ifndef FSBML_TESTS_SIM_RAIL_HPP
 #define FSBML_TESTS_SIM_RAIL_HPP
 
-#include "fsbml_core.h"
+#include "api/fsbml_core.h"
 
 #include <algorithm>
 #include <cmath>

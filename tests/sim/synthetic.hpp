@@ -15,8 +15,8 @@
 #ifndef FSBML_TESTS_SIM_SYNTHETIC_HPP
 #define FSBML_TESTS_SIM_SYNTHETIC_HPP
 
-#include "fsbml_core.h"
-#include "samples.hpp"
+#include "api/fsbml_core.h"
+#include "measure/samples/samples.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 // break where it is, is there none where there is none. Beside it what mean and least squares make of the
 // same samples.
 // (What is drawn: synthetic.hpp.)
-#include "loggp_fit.hpp"
+#include "measure/fit/loggp_fit.hpp"
 #include "rail.hpp"
 #include "synthetic.hpp"
 

@@ -9,8 +9,8 @@
 #include "tools/calibrate/record.hpp"
 #include "tools/calibrate/show.hpp"
 
-#include "core/measurement.hpp"
-#include "core/table_file.hpp"
+#include "records/measurement.hpp"
+#include "records/table_file.hpp"
 
 #include "../unit/test.hpp"
 

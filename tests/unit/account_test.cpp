@@ -6,8 +6,8 @@
 #include "sched.hpp"
 #include "summaries.hpp"
 
-#include "explain/account.hpp"
-#include "explain/fsbml_explain.h"
+#include "api/fsbml_explain.h"
+#include "explain/account/account.hpp"
 
 #include "test.hpp"
 

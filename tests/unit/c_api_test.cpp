@@ -4,7 +4,7 @@
 
 // The C boundary: bad arguments get a negative errno or nothing, handles work, logging goes where it was
 // told.
-#include "fsbml_core.h"
+#include "api/fsbml_core.h"
 #include "sched.hpp"
 
 #include "test.hpp"

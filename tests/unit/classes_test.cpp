@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Which pairs measure which rails, on made-up jobs of up to 10,000 ranks.
-#include "classes.hpp"
+#include "measure/start/classes.hpp"
 
-#include "fsbml_core.h"
+#include "api/fsbml_core.h"
 
 #include "test.hpp"
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // From what the two ends of a path see to the cause of its fault, and to a sentence that names it.
-#include "fsbml_core.h"
+#include "api/fsbml_core.h"
 
 #include "test.hpp"
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The other direction, and both at once.
-#include "directions.hpp"
+#include "measure/fit/directions.hpp"
 #include "probes.hpp"
 
 #include "test.hpp"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What a peer's rails are farther, in virtual time: true distances are found, and nothing else is.
-#include "fsbml_core.h"
+#include "api/fsbml_core.h"
 
 #include "test.hpp"
 

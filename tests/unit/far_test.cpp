@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Decisions for a destination some of whose rails are farther than their models say.
-#include "fixed.hpp"
+#include "model/fixed.hpp"
 #include "sched.hpp"
 
 #include "test.hpp"

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The fixed-point arithmetic: error bounds, and that nothing wraps.
-#include "fixed.hpp"
-#include "loggp.hpp"
-#include "rail.hpp"
+#include "model/fixed.hpp"
+#include "model/loggp.hpp"
+#include "model/rail.hpp"
 
 #include "test.hpp"
 

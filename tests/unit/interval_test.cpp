@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // How sure a fit says it is, against how sure it can be.
-#include "interval.hpp"
-#include "loggp_fit.hpp"
+#include "measure/fit/interval.hpp"
+#include "measure/fit/loggp_fit.hpp"
 #include "model.hpp"
 
 #include "test.hpp"

@@ -6,7 +6,7 @@
 #ifndef FSBML_TESTS_UNIT_JOBS_HPP
 #define FSBML_TESTS_UNIT_JOBS_HPP
 
-#include "explain/fsbml_explain.h"
+#include "api/fsbml_explain.h"
 #include "model.hpp"
 
 #include <nlohmann/json.hpp>

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The model's range and the quantum that follows from it.
-#include "fsbml_core.h"
-#include "loggp.hpp"
+#include "api/fsbml_core.h"
 #include "model.hpp"
+#include "model/loggp.hpp"
 
 #include "test.hpp"
 

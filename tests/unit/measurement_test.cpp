@@ -4,10 +4,10 @@
 
 // The report of a calibration: read back by another's parser, whatever the names, numbers and locale are.
 
-#include "fsbml_core.h"
-#include "json.hpp"
-#include "measurement.hpp"
+#include "api/fsbml_core.h"
+#include "formats/json.hpp"
 #include "records.hpp"
+#include "records/measurement.hpp"
 
 #include "test.hpp"
 #include <nlohmann/json.hpp>

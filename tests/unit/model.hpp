@@ -6,7 +6,7 @@
 #ifndef FSBML_TESTS_UNIT_MODEL_HPP
 #define FSBML_TESTS_UNIT_MODEL_HPP
 
-#include "fsbml_core.h"
+#include "api/fsbml_core.h"
 
 constexpr fsbml_loggp_t loggp(double L, double o_s, double o_r, double g, double G, double burst = 0.0)
 {

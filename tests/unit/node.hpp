@@ -6,7 +6,7 @@
 #ifndef FSBML_TESTS_UNIT_NODE_HPP
 #define FSBML_TESTS_UNIT_NODE_HPP
 
-#include "ledger.hpp"
+#include "ledger/ledger.hpp"
 #include "sched.hpp"
 
 #include <gtest/gtest.h>

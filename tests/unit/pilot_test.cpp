@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The pilot's last probes, which tell whether answers are slower.
-#include "pilot.hpp"
+#include "measure/prtt/pilot.hpp"
 
 #include "test.hpp"
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The ladder of plans: sizes, packets, costs, and that each rung down is cheaper.
-#include "plan.hpp"
+#include "measure/prtt/plan.hpp"
 
 #include "test.hpp"
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Names of the policies and the digest.
-#include "fsbml_core.h"
+#include "api/fsbml_core.h"
 
 #include "test.hpp"
 

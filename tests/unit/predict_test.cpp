@@ -4,7 +4,7 @@
 
 // Predicted PRTTs against the formulas, worked out by hand.
 #include "model.hpp"
-#include "predict.hpp"
+#include "model/predict.hpp"
 
 #include "test.hpp"
 

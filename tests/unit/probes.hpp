@@ -6,8 +6,8 @@
 #ifndef FSBML_TESTS_UNIT_PROBES_HPP
 #define FSBML_TESTS_UNIT_PROBES_HPP
 
-#include "loggp_fit.hpp"
-#include "predict.hpp"
+#include "measure/fit/loggp_fit.hpp"
+#include "model/predict.hpp"
 
 #include <cstdint>
 #include <vector>

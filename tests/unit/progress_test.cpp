@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // After a round: what is sure, and where a size is missing.
-#include "progress.hpp"
+#include "measure/prtt/progress.hpp"
 
 #include "test.hpp"
 

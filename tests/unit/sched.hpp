@@ -6,7 +6,7 @@
 #ifndef FSBML_TESTS_UNIT_SCHED_HPP
 #define FSBML_TESTS_UNIT_SCHED_HPP
 
-#include "fsbml_core.h"
+#include "api/fsbml_core.h"
 #include "model.hpp"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // One line or two, and where the second begins.
-#include "segments.hpp"
+#include "measure/samples/segments.hpp"
 
 #include "test.hpp"
 

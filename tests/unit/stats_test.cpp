@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The statistics against values worked out by hand.
-#include "stats.hpp"
+#include "model/stats.hpp"
 
 #include "test.hpp"
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Streams over rails in virtual time: plain ones, shaped ones, busy ends, lost stamps.
-#include "stream.hpp"
+#include "measure/start/stream.hpp"
 
 #include "test.hpp"
 

@@ -6,7 +6,7 @@
 #ifndef FSBML_TESTS_UNIT_SUMMARIES_HPP
 #define FSBML_TESTS_UNIT_SUMMARIES_HPP
 
-#include "explain/fsbml_explain.h"
+#include "api/fsbml_explain.h"
 
 #include <cstdint>
 #include <cstring>

@@ -5,7 +5,7 @@
 // Many summaries made one, and the way to another process.
 #include "summaries.hpp"
 
-#include "explain/account.hpp"
+#include "explain/account/account.hpp"
 
 #include "test.hpp"
 

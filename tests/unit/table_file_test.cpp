@@ -5,10 +5,10 @@
 // Tables in files: what a job keeps for the next one, and what a person pins. Nothing damaged, foreign or
 // half written is ever taken for a table.
 
-#include "fsbml_core.h"
+#include "api/fsbml_core.h"
+#include "formats/whole_file.hpp"
 #include "records.hpp"
-#include "table_file.hpp"
-#include "whole_file.hpp"
+#include "records/table_file.hpp"
 
 #include "test.hpp"
 

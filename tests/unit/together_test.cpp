@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Rails that share nothing, a link, or a processor, and what is concluded from streams on them.
-#include "loggp.hpp"
-#include "together.hpp"
+#include "measure/start/together.hpp"
+#include "model/loggp.hpp"
+#include "model/predict.hpp"
 
 #include "test.hpp"
 

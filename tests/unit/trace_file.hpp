@@ -6,7 +6,7 @@
 #ifndef FSBML_TESTS_UNIT_TRACE_FILE_HPP
 #define FSBML_TESTS_UNIT_TRACE_FILE_HPP
 
-#include "explain/fsbml_trace.h"
+#include "api/fsbml_trace.h"
 #include "sched.hpp"
 
 #include <gtest/gtest.h>

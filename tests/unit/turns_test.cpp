@@ -4,7 +4,7 @@
 
 // How far a peer is, between two nodes of which neither looks at its networks for milliseconds at a time:
 // what is there is found, and what is not there is not made up of the looks.
-#include "fsbml_core.h"
+#include "api/fsbml_core.h"
 
 #include "test.hpp"
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The records on the wire: a round trip loses nothing, damage is always noticed, nothing reads out of bounds.
+#include "formats/wire.hpp"
 #include "records.hpp"
-#include "wire.hpp"
 
 #include "test.hpp"
 

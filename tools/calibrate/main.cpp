@@ -6,7 +6,7 @@
 #include "record.hpp"
 #include "show.hpp"
 
-#include "core/table_file.hpp"
+#include "records/table_file.hpp"
 #include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"
 #include "tools/text/write.hpp"

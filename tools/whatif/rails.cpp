@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "rails.hpp"
 
-#include "core/table_file.hpp"
+#include "records/table_file.hpp"
 
 #include <algorithm>
 #include <cstdlib>

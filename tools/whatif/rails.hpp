@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "core/fsbml_core.h"
+#include "api/fsbml_core.h"
 
 #include <string>
 #include <vector>

@@ -14,7 +14,7 @@
  * rails/    from BTL modules to rails; what the system knows of them
  * params/   what the user says
  * compat/   Open MPI's versions and habits
- * core/, explain/   C++ without Open MPI: all decisions, and all arithmetic on L, o, g and G
+ * core/     C++ without Open MPI, in rooms of its own: all decisions, and all arithmetic on L, o, g and G
  */
 #ifndef MCA_BML_FSBML_H
 #define MCA_BML_FSBML_H

@@ -1,87 +1,89 @@
 # The component's files, named once for both builds: inside an Open MPI tree and on its own.
 # Paths are relative to this folder.
 
+# By rooms, the lowest first.
 fsbml_core_sources = \
-	core/bucket.hpp core/bucket.cpp \
-	core/c_api.hpp \
-	core/calibration_api.cpp \
-	core/classes.hpp core/classes.cpp \
-	core/classes_api.cpp \
-	core/counters.hpp \
-	core/diagnosis.hpp core/diagnosis.cpp \
-	core/directions.hpp core/directions.cpp \
-	core/distance.hpp core/distance.cpp \
-	core/failed.hpp \
-	core/fixed.hpp \
-	core/fsbml_about.h \
-	core/fsbml_base.h \
-	core/fsbml_calibration.h \
-	core/fsbml_classes.h \
-	core/fsbml_core.h \
-	core/fsbml_diagnosis.h \
-	core/fsbml_observe.h \
-	core/fsbml_schedule.h \
-	core/fsbml_table.h \
-	core/gaps.hpp core/gaps.cpp \
-	core/holdout.hpp core/holdout.cpp \
-	core/interval.hpp core/interval.cpp \
-	core/json.hpp core/json.cpp \
-	core/ledger.hpp core/ledger.cpp \
-	core/ledger_file.hpp core/ledger_file.cpp \
-	core/loggp.hpp core/loggp.cpp \
-	core/loggp_fit.hpp core/loggp_fit.cpp \
-	core/models.hpp core/models.cpp \
-	core/observe_api.cpp \
-	core/observer.hpp core/observer.cpp \
-	core/overheads.hpp core/overheads.cpp \
-	core/pairs.hpp core/pairs.cpp \
-	core/pilot.hpp core/pilot.cpp \
-	core/plan.hpp core/plan.cpp \
-	core/policy.hpp core/policy.cpp \
-	core/predict.hpp core/predict.cpp \
-	core/whole_file.hpp core/whole_file.cpp \
-	core/progress.hpp core/progress.cpp \
-	core/prtt.hpp core/prtt.cpp \
-	core/rail.hpp \
-	core/remark.hpp \
-	core/measurement.hpp core/measurement.cpp \
-	core/rounds.cpp \
-	core/samples.hpp \
-	core/sched_handle.hpp \
-	core/schedule_api.cpp \
-	core/segments.hpp core/segments.cpp \
-	core/stats.hpp core/stats.cpp \
-	core/stream.hpp core/stream.cpp \
-	core/sweep_api.cpp \
-	core/table.hpp core/table.cpp \
-	core/table_api.cpp \
-	core/table_file.hpp core/table_file.cpp \
-	core/together.hpp core/together.cpp \
-	core/turns.hpp core/turns.cpp \
-	core/vft_charge.hpp \
-	core/vft_scheduler.hpp core/vft_scheduler.cpp \
-	core/wire.hpp
+	core/api/fsbml_about.h \
+	core/api/fsbml_base.h \
+	core/api/fsbml_calibration.h \
+	core/api/fsbml_classes.h \
+	core/api/fsbml_core.h \
+	core/api/fsbml_diagnosis.h \
+	core/api/fsbml_explain.h \
+	core/api/fsbml_observe.h \
+	core/api/fsbml_schedule.h \
+	core/api/fsbml_table.h \
+	core/api/fsbml_trace.h \
+	core/model/fixed.hpp \
+	core/model/loggp.hpp core/model/loggp.cpp \
+	core/model/predict.hpp core/model/predict.cpp \
+	core/model/rail.hpp \
+	core/model/remark.hpp \
+	core/model/stats.hpp core/model/stats.cpp \
+	core/formats/digest.hpp \
+	core/formats/failed.hpp \
+	core/formats/json.hpp core/formats/json.cpp \
+	core/formats/whole_file.hpp core/formats/whole_file.cpp \
+	core/formats/wire.hpp \
+	core/records/end.hpp core/records/end.cpp \
+	core/records/measurement.hpp core/records/measurement.cpp \
+	core/records/pairs.hpp core/records/pairs.cpp \
+	core/records/table.hpp core/records/table.cpp \
+	core/records/table_file.hpp core/records/table_file.cpp \
+	core/ledger/ledger.hpp core/ledger/ledger.cpp \
+	core/ledger/ledger_file.hpp core/ledger/ledger_file.cpp \
+	core/schedule/counters.hpp \
+	core/schedule/handles.hpp \
+	core/schedule/models.hpp core/schedule/models.cpp \
+	core/schedule/observer.hpp core/schedule/observer.cpp \
+	core/schedule/policy.hpp core/schedule/policy.cpp \
+	core/schedule/vft_scheduler.hpp core/schedule/vft_scheduler.cpp \
+	core/measure/samples/gaps.hpp core/measure/samples/gaps.cpp \
+	core/measure/samples/samples.hpp \
+	core/measure/samples/segments.hpp core/measure/samples/segments.cpp \
+	core/measure/fit/bucket.hpp core/measure/fit/bucket.cpp \
+	core/measure/fit/directions.hpp core/measure/fit/directions.cpp \
+	core/measure/fit/interval.hpp core/measure/fit/interval.cpp \
+	core/measure/fit/loggp_fit.hpp core/measure/fit/loggp_fit.cpp \
+	core/measure/fit/overheads.hpp core/measure/fit/overheads.cpp \
+	core/measure/prtt/holdout.hpp core/measure/prtt/holdout.cpp \
+	core/measure/prtt/pilot.hpp core/measure/prtt/pilot.cpp \
+	core/measure/prtt/plan.hpp core/measure/prtt/plan.cpp \
+	core/measure/prtt/progress.hpp core/measure/prtt/progress.cpp \
+	core/measure/prtt/prtt.hpp core/measure/prtt/prtt.cpp \
+	core/measure/prtt/rounds.cpp \
+	core/measure/start/classes.hpp core/measure/start/classes.cpp \
+	core/measure/start/stream.hpp core/measure/start/stream.cpp \
+	core/measure/start/sweep.hpp core/measure/start/sweep.cpp \
+	core/measure/start/together.hpp core/measure/start/together.cpp \
+	core/measure/distance/distance.hpp core/measure/distance/distance.cpp \
+	core/measure/distance/turns.hpp core/measure/distance/turns.cpp \
+	core/explain/account/account.hpp core/explain/account/account.cpp \
+	core/explain/account/merge.hpp core/explain/account/merge.cpp \
+	core/explain/account/summary_wire.hpp core/explain/account/summary_wire.cpp \
+	core/explain/account/trace_file.hpp core/explain/account/trace_file.cpp \
+	core/explain/verdict/diagnosis.hpp core/explain/verdict/diagnosis.cpp \
+	core/explain/verdict/figures.hpp core/explain/verdict/figures.cpp \
+	core/explain/verdict/verdict.hpp core/explain/verdict/verdict.cpp \
+	core/explain/forms/json.hpp core/explain/forms/json.cpp \
+	core/explain/forms/page.hpp core/explain/forms/page.cpp \
+	core/explain/forms/plots.hpp core/explain/forms/plots.cpp \
+	core/explain/forms/style.hpp \
+	core/explain/forms/text.hpp core/explain/forms/text.cpp \
+	core/door/c_api.hpp \
+	core/door/calibration_api.cpp \
+	core/door/classes_api.cpp \
+	core/door/diagnosis_api.cpp \
+	core/door/observe_api.cpp \
+	core/door/record_name.cpp \
+	core/door/report_api.cpp \
+	core/door/schedule_api.cpp \
+	core/door/summary_api.cpp \
+	core/door/sweep_api.cpp \
+	core/door/table_api.cpp \
+	core/door/trace_api.cpp
 
-fsbml_explain_sources = \
-	explain/account.hpp explain/account.cpp \
-	explain/figures.hpp explain/figures.cpp \
-	explain/fsbml_explain.h \
-	explain/fsbml_trace.h \
-	explain/json.hpp explain/json.cpp \
-	explain/merge.hpp explain/merge.cpp \
-	explain/page.hpp explain/page.cpp \
-	explain/plots.hpp explain/plots.cpp \
-	explain/record_name.cpp \
-	explain/report_api.cpp \
-	explain/style.hpp \
-	explain/summary_api.cpp \
-	explain/summary_wire.hpp explain/summary_wire.cpp \
-	explain/text.hpp explain/text.cpp \
-	explain/trace_api.cpp \
-	explain/trace_file.hpp explain/trace_file.cpp \
-	explain/verdict.hpp explain/verdict.cpp
-
-# By rooms, the lowest first but for the door.
+# Likewise, but for the door.
 fsbml_shim_sources = \
 	bml_fsbml.h \
 	bml_fsbml.c \

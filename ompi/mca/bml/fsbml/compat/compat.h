@@ -22,7 +22,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/fsbml_core.h"
+#include "api/fsbml_core.h"
 
 #include "ompi/constants.h"
 #include "ompi/mca/bml/base/base.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /* The whole PRTT benchmark (thesis 3.2.1, 3.4.2), where there is time for it: `./fsbml calibrate`. Which
- * probes, and what they mean, the core says (core/prtt.hpp). */
+ * probes, and what they mean, the core says (core/measure/prtt/prtt.hpp). */
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 /* Streams of messages on real BTLs, as sender and as receiver; how much is sent when, and what the arrivals
- * come to, the core says (core/stream.hpp).
+ * come to, the core says (core/measure/start/stream.hpp).
  *
  *           sender                    receiver
  *           n STREAM        each:     STREAM_BACK, with its time and the bytes that have come by then

@@ -10,8 +10,8 @@
 #ifndef MCA_BML_FSBML_PARAMS_H
 #define MCA_BML_FSBML_PARAMS_H
 
+#include "api/fsbml_core.h"
 #include "compat/compat.h"
-#include "core/fsbml_core.h"
 
 /** When long messages are put and got by the PML instead of sent as fragments (parameter bml_fsbml_rdma). */
 typedef enum fsbml_rdma_t {

@@ -5,8 +5,8 @@
  */
 /* Why a path does not work. One end alone cannot tell a cable that is out from a network that loses what
  * comes back, so the other end is asked, on another path that is live, what it sees: LOOK has this end's
- * view, its answer SEEN the other's. The core finds the cause from both (core/diagnosis.hpp). Nothing of this
- * happens while all paths work, and nothing waits. */
+ * view, its answer SEEN the other's. The core finds the cause from both (core/explain/verdict/diagnosis.hpp).
+ * Nothing of this happens while all paths work, and nothing waits. */
 
 #include <stdio.h>
 

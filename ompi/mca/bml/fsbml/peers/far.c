@@ -7,7 +7,8 @@
  *
  * The first message to a peer that has a choice of rails starts a few timed questions: those of
  * peers/proof.c with a flag, one on its way at a time, sent from its progress function. Which, and what
- * their times mean, core/distance says. Until then, and mostly for ever, decisions are as measured. */
+ * their times mean, core/measure/distance/distance says. Until then, and mostly for ever, decisions are as
+ * measured. */
 
 #include "peers/hooks.h"
 
@@ -160,8 +161,8 @@ uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_modu
     if (NULL != path) {
         busy = fsbml_sched_backlog(fsbml_rails.sched, path->rail, now);
     }
-    /* How far a peer is can be told from late answers, too (core/turns): only its rail's backlog is no matter
-     * of chance. */
+    /* How far a peer is can be told from late answers, too (core/measure/distance/turns): only its rail's
+     * backlog is no matter of chance. */
     const uint64_t away = 0 != (question->flags & FSBML_PACKET_AT_ONCE) ? fsbml_away_ns(now, tolerated) : 0;
     const uint64_t late = away + (busy > tolerated ? busy : 0);
     return late < UINT32_MAX ? (uint32_t) late : UINT32_MAX;

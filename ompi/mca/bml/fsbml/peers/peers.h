@@ -100,7 +100,7 @@ typedef struct fsbml_packet_t {
 } fsbml_packet_t;
 enum { FSBML_PACKET_HEADER = 32 };
 /** First word on the wire: "FSB" and a version. A change of it goes with one of the hello's version
- * (core/table.cpp), or processes of two FSBML versions would wait for each other's answers. */
+ * (core/records/table.cpp), or processes of two FSBML versions would wait for each other's answers. */
 #define FSBML_PACKET_MAGIC UINT32_C(0x03425346)
 enum {
     FSBML_PACKET_ASK = 1, /**< echo, please answer on this rail */

@@ -25,7 +25,7 @@
 #include "ompi/mca/pml/pml.h"
 #include "opal/util/show_help.h"
 
-#include "explain/fsbml_trace.h"
+#include "api/fsbml_trace.h"
 
 /* No collective operation is under way in MPI_Finalize. */
 enum { TAG = MCA_COLL_BASE_TAG_GATHER };

@@ -16,7 +16,7 @@
 
 #include "report/report.h"
 
-#include "explain/fsbml_trace.h"
+#include "api/fsbml_trace.h"
 #include "opal/class/opal_hash_table.h"
 #include "opal/util/show_help.h"
 

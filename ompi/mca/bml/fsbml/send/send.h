@@ -10,7 +10,7 @@
 #ifndef MCA_BML_FSBML_SEND_H
 #define MCA_BML_FSBML_SEND_H
 
-#include "explain/fsbml_explain.h"
+#include "api/fsbml_explain.h"
 #include "peers/hooks.h"
 
 /** A descriptor that waits until a path to its peer is proved, or has room. */

@@ -1,0 +1,117 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The C boundary of reports (fsbml_explain.h).
+
+#include "api/fsbml_explain.h"
+
+#include "door/c_api.hpp"
+#include "explain/forms/json.hpp"
+#include "explain/forms/page.hpp"
+#include "explain/forms/text.hpp"
+#include "formats/whole_file.hpp"
+
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace
+{
+
+std::string report_of(const fsbml_job_t &job, fsbml_form_t form)
+{
+    switch (form) {
+    case FSBML_FORM_JSON:
+        return fsbml::report_json(job);
+    case FSBML_FORM_HTML:
+        return fsbml::report_page(job);
+    case FSBML_FORM_TEXT:
+        break;
+    }
+    return fsbml::report_text(job);
+}
+
+bool ends_with(const std::string &text, const char *end)
+{
+    const std::size_t n = std::strlen(end);
+    if (text.size() < n) {
+        return false;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        if (end[i] != std::tolower(static_cast<unsigned char>(text[text.size() - n + i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool complete(const fsbml_job_t *job)
+{
+    return nullptr != job && nullptr != job->summary;
+}
+
+} // namespace
+
+extern "C" {
+
+fsbml_form_t fsbml_form_of(const char *path) noexcept
+{
+    fsbml_form_t form = FSBML_FORM_TEXT;
+    (void) fsbml::guard([&] {
+        const std::string name = nullptr == path ? "" : path;
+        form = ends_with(name, ".json")                              ? FSBML_FORM_JSON
+               : ends_with(name, ".html") || ends_with(name, ".htm") ? FSBML_FORM_HTML
+                                                                     : FSBML_FORM_TEXT;
+        return 0;
+    });
+    return form;
+}
+
+char *fsbml_job_report(const fsbml_job_t *job, fsbml_form_t form) noexcept
+{
+    char *text = nullptr;
+    if (!complete(job)) {
+        errno = EINVAL;
+        return nullptr;
+    }
+    const int rc = fsbml::guard([&] {
+        const std::string report = report_of(*job, form);
+        text = static_cast<char *>(std::malloc(report.size() + 1));
+        if (nullptr == text) {
+            return -ENOMEM;
+        }
+        std::memcpy(text, report.c_str(), report.size() + 1);
+        return 0;
+    });
+    if (0 != rc) {
+        errno = -rc;
+    }
+    return text;
+}
+
+int fsbml_job_report_store(const char *path, const fsbml_job_t *job, char reason[FSBML_REASON_MAX]) noexcept
+{
+    if (nullptr == path || nullptr == reason || !complete(job)) {
+        return -EINVAL;
+    }
+    return fsbml::guard([&] {
+        std::string why;
+        int rc = 0;
+        const std::string report = report_of(*job, fsbml_form_of(path));
+        if (0 == std::strcmp(path, "-")) {
+            if (report.size() != std::fwrite(report.data(), 1, report.size(), stdout)
+                || 0 != std::fflush(stdout)) {
+                why = "it cannot be written to stdout";
+                rc = 0 == errno ? -EIO : -errno;
+            }
+        } else {
+            rc = fsbml::replace_file(path, report, fsbml::For::Umask, why);
+        }
+        (void) std::snprintf(reason, FSBML_REASON_MAX, "%s", why.c_str());
+        return rc;
+    });
+}
+
+} // extern "C"

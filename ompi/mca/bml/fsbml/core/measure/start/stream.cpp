@@ -1,0 +1,268 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "measure/start/stream.hpp"
+
+#include "model/loggp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace fsbml
+{
+
+namespace
+{
+
+constexpr std::uint64_t kAwayNs = 1000000;  // a sender that does not look for so long leaves the rail idle
+constexpr std::uint64_t kFirst = 11200;     // under way before anything is known
+constexpr std::uint64_t kUnderWay = 65536;  // and as long as nothing but this allows more:
+constexpr std::uint64_t kUsualNs = 8000000; // ... in proportion to the time wanted, of a long way,
+constexpr std::uint64_t kShare = 8;         // ... that part of what has arrived
+constexpr std::uint64_t kMessages = 8;      // under way
+constexpr std::uint64_t kMost = 16U << 20;  // bytes of a stream
+constexpr std::uint64_t kFrame = 1400;      // a message that fits into one frame of any network
+constexpr double kHorizon = 4.0; // under way is what the rail carries in that part of the time wanted
+constexpr double kSteady = 0.15; // between the last two quarters
+constexpr std::uint64_t kLongNs = 20000000;   // between two stamps is a stall, ...
+constexpr std::uint64_t kLong = 16;           // ... if it is so many times what is usual
+constexpr std::size_t kFewest = 4;            // stamps that a slope needs
+constexpr std::uint64_t kDisturbedLonger = 2; // a stream that was disturbed may take so many times as long
+constexpr double kLineSpeed = 0.6;            // what passes a bucket takes at most that share of the time
+constexpr double kBucketNs = 50e3;            // less than that delays nothing noticeably
+
+} // namespace
+
+Stream::Stream(const fsbml_streaming_limits_t &limits) noexcept : limits_(limits) {}
+
+// All that is under way is disturbed; what is sent from now on counts again.
+void Stream::disturbed() noexcept
+{
+    beyond_ = sent_;
+    fresh_ = true;
+    away_ = true;
+}
+
+std::uint32_t Stream::next(std::uint64_t now_ns) noexcept
+{
+    if (0 != looked_ns_ && now_ns > looked_ns_ + kAwayNs && sent_ > 0) {
+        disturbed();
+    }
+    looked_ns_ = now_ns;
+    if (arrived_ > 0 && 0 == began_ns_) {
+        began_ns_ = now_ns;
+    }
+    if (arrived_ != seen_) { // something has come
+        if (now_ns - came_ns_ > kLongNs && 0 != came_ns_ && !stalled_) {
+            began_ns_ += now_ns - came_ns_; // the time of one stall does not count
+            stalled_ = true;
+            disturbed();
+        }
+        came_ns_ = now_ns;
+    }
+    const bool waits = !stalled_ && now_ns - came_ns_ > kLongNs;
+    if (!ended_ && 0 != began_ns_ && !waits) {
+        const std::uint64_t elapsed = now_ns - began_ns_;
+        const std::uint64_t longest = limits_.longest_ns * (away_ ? kDisturbedLonger : 1);
+        ended_ = elapsed >= longest || sent_ >= kMost
+                 || (elapsed >= limits_.wanted_ns && arrived_ != seen_ && enough());
+    }
+    seen_ = arrived_;
+    if (ended_) {
+        return 0;
+    }
+    const std::uint64_t slowly = std::min(
+        kFirst + arrived_, kUnderWay * std::max(limits_.wanted_ns, kUsualNs) / kUsualNs + arrived_ / kShare);
+    std::uint64_t window = away_ ? slowly : std::min(slowly, kFirst);
+    if (n_ >= kFewest) {
+        const double ns_per_byte = slope(n_ - kFewest, n_ - 1);
+        const double carried = ns_per_byte > 0.0
+                                   ? static_cast<double>(limits_.wanted_ns) / kHorizon / ns_per_byte
+                                   : static_cast<double>(slowly);
+        window = std::min(slowly, static_cast<std::uint64_t>(std::min(carried, 1e9)));
+    }
+    const std::uint64_t least = std::max<std::uint64_t>(limits_.least_bytes, kFrame);
+    const std::uint64_t bytes =
+        std::min<std::uint64_t>(std::max(least, window / kMessages), limits_.most_bytes);
+    const std::uint64_t under_way = sent_ - arrived_;
+    return under_way + bytes <= std::max(window, kMessages * bytes) ? static_cast<std::uint32_t>(bytes) : 0;
+}
+
+void Stream::arrived(std::uint64_t bytes, std::uint64_t stamp_ns, bool away) noexcept
+{
+    if (bytes <= arrived_ || bytes > sent_ || stamp_ns < last_.ns) {
+        return; // late, or nonsense
+    }
+    arrived_ = bytes;
+    last_ = Stamp{stamp_ns, bytes, false};
+    if (0 == any_.bytes || (late_ && !away)) { // a late one at the beginning would make the rail look faster
+        any_ = last_;
+        late_ = away;
+    }
+    if (away) {
+        disturbed();
+    }
+    if (bytes <= beyond_) {
+        return;
+    }
+    if (stamp_.size() == n_) { // every other one will do
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < n_; ++i) {
+            if (0 == i % 2 || stamp_[i].first) {
+                stamp_[kept++] = stamp_[i];
+            }
+        }
+        n_ = std::min(kept, stamp_.size() - 1);
+    }
+    stamp_[n_++] = Stamp{stamp_ns, bytes, fresh_};
+    fresh_ = false;
+}
+
+double Stream::slope(std::size_t from, std::size_t to) const noexcept
+{
+    const double bytes = static_cast<double>(stamp_[to].bytes - stamp_[from].bytes);
+    return bytes > 0.0 ? static_cast<double>(stamp_[to].ns - stamp_[from].ns) / bytes : 0.0;
+}
+
+// A frame that is lost holds TCP up: so long an interval is none of the rail's.
+std::uint64_t Stream::stall_ns() const
+{
+    std::vector<std::uint64_t> interval;
+    for (std::size_t i = 1; i < n_; ++i) {
+        if (!stamp_[i].first) {
+            interval.push_back(stamp_[i].ns - stamp_[i - 1].ns);
+        }
+    }
+    if (interval.empty()) {
+        return kLongNs;
+    }
+    const auto middle = interval.begin() + static_cast<std::ptrdiff_t>(interval.size() / 2);
+    std::nth_element(interval.begin(), middle, interval.end());
+    return std::max(kLongNs, kLong * *middle);
+}
+
+std::vector<Stream::Half> Stream::halves() const
+{
+    std::vector<Half> all;
+    const std::uint64_t stall = stall_ns();
+    for (std::size_t begin = 0, end = 0; begin < n_; begin = end) {
+        for (end = begin + 1; end < n_ && !stamp_[end].first && stamp_[end].ns - stamp_[end - 1].ns < stall;
+             ++end) {
+        }
+        const std::uint64_t middle = stamp_[begin].ns + (stamp_[end - 1].ns - stamp_[begin].ns) / 2;
+        std::size_t from = begin;
+        while (from + kFewest + 1 < end && stamp_[from].ns < middle) {
+            ++from;
+        }
+        // What was taken in at once, after a pause too short to be noticed, is none of the rail's.
+        if (end - from > kFewest && stamp_[end - 1].ns - stamp_[from].ns >= kAwayNs / 4) {
+            all.push_back(Half{from, end - 1});
+        }
+    }
+    return all;
+}
+
+bool Stream::enough() const
+{
+    const std::vector<Half> all = halves();
+    double ns = 0.0;
+    for (const Half &h : all) {
+        ns += static_cast<double>(stamp_[h.end].ns - stamp_[h.begin].ns);
+    }
+    if (all.empty() || ns < static_cast<double>(limits_.wanted_ns) / 4.0) {
+        return false;
+    }
+    const Half &last = all.back();
+    const std::size_t middle = last.begin + (last.end - last.begin) / 2;
+    const double before = slope(last.begin, middle);
+    const double after = slope(middle, last.end);
+    return last.end - last.begin >= 2 * kFewest
+           && std::fabs(after - before) <= kSteady * std::max(after, before);
+}
+
+// How many bytes the first stamps were ahead of the rate G, of those that count together from the beginning.
+double Stream::bucket(double G) const noexcept
+{
+    std::size_t end = 1;
+    while (end < n_ && !stamp_[end].first) {
+        ++end;
+    }
+    if (end < kFewest) {
+        return 0.0;
+    }
+    const auto line = [&](std::size_t i) {
+        return static_cast<double>(stamp_[i].bytes - stamp_[0].bytes)
+               - static_cast<double>(stamp_[i].ns - stamp_[0].ns) / G;
+    };
+    const double ahead = line((end - 1) - (end - 1) / 4);
+    std::size_t knee = 1;
+    while (knee + 1 < end && line(knee) < ahead / 2.0) {
+        ++knee;
+    }
+    if (ahead * G < kBucketNs || slope(0, knee) > kLineSpeed * G) {
+        return 0.0;
+    }
+    return ahead + static_cast<double>(stamp_[0].bytes); // the first message passed with the bucket
+}
+
+fsbml_rate_t Stream::rate() const
+{
+    struct Slope {
+        double ns_per_byte;
+        double ns; // that it stands for
+    };
+    fsbml_rate_t rate{};
+    rate.bytes = arrived_;
+    std::vector<Slope> slopes;
+    for (const Half &h : halves()) {
+        const auto long_enough = [&](std::size_t from, std::size_t to) {
+            return to - from >= kFewest
+                   && 2 * (stamp_[to].bytes - stamp_[from].bytes)
+                          >= stamp_[h.end].bytes - stamp_[h.begin].bytes;
+        };
+        const std::size_t before = slopes.size();
+        for (std::size_t from = h.begin, to = from; long_enough(from, h.end); ++from) {
+            while (!long_enough(from, to)) {
+                ++to;
+            }
+            slopes.push_back(Slope{slope(from, to), 0.0});
+        }
+        const double ns = static_cast<double>(stamp_[h.end].ns - stamp_[h.begin].ns);
+        std::for_each(slopes.begin() + static_cast<std::ptrdiff_t>(before), slopes.end(),
+                      [&](Slope &s) { s.ns = ns / static_cast<double>(slopes.size() - before); });
+    }
+    std::sort(slopes.begin(), slopes.end(),
+              [](const Slope &a, const Slope &b) { return a.ns_per_byte < b.ns_per_byte; });
+    // By time, as what a bucket lets pass after each pause is soon over.
+    const auto quantile = [&](double share) {
+        double left = share
+                      * std::accumulate(slopes.begin(), slopes.end(), 0.0,
+                                        [](double sum, const Slope &s) { return sum + s.ns; });
+        std::size_t i = 0;
+        while (i + 1 < slopes.size() && left >= slopes[i].ns) {
+            left -= slopes[i++].ns;
+        }
+        return slopes[i].ns_per_byte;
+    };
+    if (!slopes.empty() && quantile(0.5) > 0.0) {
+        rate.stamps = static_cast<std::uint32_t>(n_);
+        rate.G_ns_per_byte = quantile(0.5);
+        rate.low_ns_per_byte = quantile(0.1);
+        rate.high_ns_per_byte = quantile(0.9);
+        rate.steady = enough();
+    } else if (last_.ns > any_.ns) { // all that there is, with the pauses
+        rate.G_ns_per_byte =
+            static_cast<double>(last_.ns - any_.ns) / static_cast<double>(last_.bytes - any_.bytes);
+        rate.low_ns_per_byte = rate.G_ns_per_byte / 4.0;
+        rate.high_ns_per_byte = rate.G_ns_per_byte;
+    } else {
+        return rate;
+    }
+    rate.G_ns_per_byte = std::clamp(rate.G_ns_per_byte, kMinG, kMaxG);
+    rate.burst_bytes = bucket(rate.G_ns_per_byte);
+    return rate;
+}
+
+} // namespace fsbml

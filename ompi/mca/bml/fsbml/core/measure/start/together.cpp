@@ -1,0 +1,285 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "measure/start/together.hpp"
+
+#include "model/loggp.hpp"
+#include "model/predict.hpp"
+#include "model/remark.hpp"
+#include "model/stats.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <utility>
+
+namespace fsbml
+{
+
+namespace
+{
+
+constexpr std::size_t kRounds = 7; // to be sure
+constexpr double kLoss = 0.9;      // what they carry with it, by what they carry without
+constexpr double kSending = 0.7;   // from this share on, the processor decides
+constexpr double kGain = 1.1;      // what several rails must carry more than one, for a process that is busy
+constexpr double kAsGood = 0.7;    // by the best, alone
+constexpr std::size_t kMostSuspects = 4; // each needs runs of its own
+
+constexpr std::uint32_t bit(std::size_t rail) noexcept
+{
+    return UINT32_C(1) << rail;
+}
+
+bool has(std::uint32_t rails, std::size_t rail) noexcept
+{
+    return 0 != (rails & bit(rail));
+}
+
+bool several(std::uint32_t rails) noexcept
+{
+    return 0 != (rails & (rails - 1));
+}
+
+// Bytes per ns of some rails.
+double rate_of(std::uint32_t rails, const double *ns_per_byte) noexcept
+{
+    double rate = 0.0;
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        rate += has(rails, i) ? 1.0 / ns_per_byte[i] : 0.0;
+    }
+    return rate;
+}
+
+// The fastest of some rails, at least one.
+std::size_t best_of(std::uint32_t rails, const double *ns_per_byte) noexcept
+{
+    auto best = static_cast<std::size_t>(__builtin_ctz(rails));
+    for (std::size_t i = best + 1; i < FSBML_MAX_RAILS; ++i) {
+        best = has(rails, i) && ns_per_byte[i] < ns_per_byte[best] ? i : best;
+    }
+    return best;
+}
+
+} // namespace
+
+Together::Together(const fsbml_fit_t *fits, std::uint32_t members) noexcept : members_(members)
+{
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (has(members, i)) {
+            alone_[i] = fits[i].params.G_ns_per_byte;
+            members_ &= fits[i].valid ? ~UINT32_C(0) : ~bit(i);
+            sure_ = sure_ && fits[i].tight;
+        }
+    }
+    begin();
+}
+
+// All that are left, from the beginning.
+void Together::begin() noexcept
+{
+    beside_.clear();
+    sending_.clear();
+    suspect_.clear();
+    next_ = several(members_) ? members_ : 0;
+}
+
+void Together::give_up() noexcept
+{
+    beside_.clear();
+    next_ = 0;
+}
+
+// Rails without which the others, by what each carries alone, might carry more; the slowest first.
+void Together::find_suspects()
+{
+    const double all = most();
+    const double sum = rate_of(members_, alone_.data());
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (has(members_, i) && all < kLoss * (sum - 1.0 / alone_[i])) {
+            suspect_.push_back(Suspect{bit(i), {}});
+        }
+    }
+    std::stable_sort(suspect_.begin(), suspect_.end(), [&](const Suspect &a, const Suspect &b) {
+        return rate_of(a.rail, alone_.data()) < rate_of(b.rail, alone_.data());
+    });
+    suspect_.resize(std::min(suspect_.size(), kMostSuspects));
+}
+
+void Together::report(const double *ns_per_byte, double sending, double carried)
+{
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (has(next_, i) && !(ns_per_byte[i] > 0.0)) {
+            give_up();
+            return;
+        }
+    }
+    if (busy_) {
+        feed(carried);
+        return;
+    }
+    const double rate = rate_of(next_, ns_per_byte);
+    if (next_ != members_) {
+        std::find_if(suspect_.begin(), suspect_.end(), [&](const Suspect &s) {
+            return next_ == (members_ & ~s.rail);
+        })->rates.push_back(rate);
+        judge();
+        return;
+    }
+    beside_.emplace_back();
+    std::copy_n(ns_per_byte, FSBML_MAX_RAILS, beside_.back().begin());
+    sending_.push_back(sending);
+    bool shares = false;
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (has(members_, i)) {
+            shares = shares || least(i) > kShares * alone_[i];
+        }
+    }
+    if (!shares) {
+        next_ = 0;
+    } else if (beside_.size() >= kRounds && sure_ && median(sending_) > kSending) {
+        busy_ = true;
+        feed(carried);
+    } else if (beside_.size() >= kRounds) {
+        find_suspects();
+        judge();
+    }
+}
+
+// All, and the best rail alone, in turn: the processor's speed changes from moment to moment.
+void Together::feed(double carried)
+{
+    const std::size_t best = best_of(members_, alone_.data());
+    (next_ == members_ ? fed_ : best_).push_back(carried);
+    next_ = next_ == members_ ? bit(best) : members_;
+    if (best_.size() >= kRounds) {
+        judge_processor();
+    }
+}
+
+void Together::judge_processor()
+{
+    const double all = median(fed_);
+    const double best = median(best_);
+    const double least = alone_[best_of(members_, alone_.data())];
+    next_ = 0;
+    gain_ = best > 0.0 ? all / best : 0.0;
+    if (gain_ >= kGain) {
+        return;
+    }
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        with_[i] = all;
+        without_[i] = best;
+        if (has(members_, i)) {
+            (alone_[i] * kAsGood <= least ? in_turn_ : left_out_) |= bit(i);
+        }
+    }
+    members_ &= ~left_out_;
+}
+
+// Each suspect's runs, then the one whose loss is the greatest is left out, if that is so each time.
+void Together::judge()
+{
+    for (const Suspect &s : suspect_) {
+        if (s.rates.size() < kRounds) {
+            next_ = members_ & ~s.rail;
+            return;
+        }
+    }
+    const double all = most();
+    const Suspect *worst = nullptr;
+    double most = all / kLoss;
+    for (const Suspect &s : suspect_) {
+        const double least = *std::min_element(s.rates.begin(), s.rates.end());
+        if (least > most) {
+            worst = &s;
+            most = least;
+        }
+    }
+    next_ = 0;
+    if (nullptr == worst) {
+        return;
+    }
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (has(worst->rail, i)) {
+            with_[i] = all;
+            without_[i] = most;
+        }
+    }
+    left_out_ |= worst->rail;
+    members_ &= ~worst->rail;
+    begin(); // the others, among themselves
+}
+
+// What all have carried at once in the best round.
+double Together::most() const noexcept
+{
+    double most = 0.0;
+    for (const Rates &r : beside_) {
+        most = std::max(most, rate_of(members_, r.data()));
+    }
+    return most;
+}
+
+// A rail's gap per byte in its best round.
+double Together::least(std::size_t rail) const noexcept
+{
+    double least = kMaxG;
+    for (const Rates &r : beside_) {
+        least = std::min(least, r[rail]);
+    }
+    return least;
+}
+
+// The lower middle of all that was seen of a rail.
+double Together::settled(std::size_t rail) const
+{
+    std::vector<double> seen{alone_[rail]};
+    std::transform(beside_.begin(), beside_.end(), std::back_inserter(seen),
+                   [&](const Rates &r) { return r[rail]; });
+    const std::size_t middle = (seen.size() - 1) / 2;
+    return order_statistic(std::move(seen), middle);
+}
+
+// The factor by which a rail is slower beside the others. A busy processor feeds the rails in turn, so all
+// are slower alike: that one is slower than another means nothing.
+double Together::slower(std::size_t rail) const noexcept
+{
+    return gain_ > 0.0 ? rate_of(members_, alone_.data()) * alone_[best_of(members_, alone_.data())] / gain_
+                       : least(rail) / alone_[rail];
+}
+
+void Together::conclude(fsbml_fit_t *fits) const
+{
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        fsbml_fit_t &fit = fits[i];
+        if (has(left_out_, i)) {
+            fit.valid = false;
+            (void) std::snprintf(fit.reason, sizeof fit.reason,
+                                 "left out: with it the rails carry %.3g MB/s together, without it %.3g (%s)",
+                                 with_[i] * 1e3, without_[i] * 1e3,
+                                 busy_ ? "the processor is busy with sending" : "a shared link or bus?");
+        } else if (has(in_turn_, i)) {
+            fit.in_turn = true;
+            fit.together = 1.0;
+            if (several(in_turn_)) {
+                remark(fit, "a process feeds it no faster with the others: each process uses one of them");
+            }
+        } else if (has(members_, i) && !several(members_) && 0 != left_out_) {
+            fit.together = 1.0;
+        } else if (has(members_, i) && !beside_.empty() && !fit.tight && settled(i) < kAsGood * alone_[i]) {
+            fit.together = 1.0;
+            (void) scale_gaps(fit, settled(i) / alone_[i]); // it was disturbed alone, and less so here
+        } else if (has(members_, i) && !beside_.empty()) {
+            const double factor = std::max(slower(i), 1.0);
+            const bool sure = beside_.size() >= kRounds && factor > kShares;
+            fit.together = sure && scale_gaps(fit, factor) ? factor : std::min(factor, kShares);
+            if (sure && gain_ > 0.0) {
+                remark(fit, "beside the others it is limited by the processor");
+            }
+        }
+    }
+}
+
+} // namespace fsbml

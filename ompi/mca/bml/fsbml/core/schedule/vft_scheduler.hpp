@@ -1,0 +1,213 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The scheduler: which rail delivers first, by virtual finishing times (thesis 4.4).
+//
+// A decision and its charge are two steps, because the sender can fail in between. Both are wait-free but for
+// the charge's compare-and-swap loop; neither allocates, locks or touches floating point. Rails are shared by
+// all destinations (4.4.6): a destination is a bit mask of the rails that reach it. With the node's ledger,
+// they are shared by all ranks of the node as well.
+#ifndef FSBML_VFT_SCHEDULER_HPP
+#define FSBML_VFT_SCHEDULER_HPP
+
+#include "ledger/ledger.hpp"
+#include "schedule/counters.hpp"
+#include "schedule/models.hpp"
+#include "schedule/policy.hpp"
+
+namespace fsbml
+{
+
+class Scheduler
+{
+public:
+    Scheduler(std::size_t n_rails, fsbml_policy_t policy) noexcept;
+    Scheduler(const Scheduler &) = delete;
+    Scheduler &operator=(const Scheduler &) = delete;
+
+    std::size_t rails() const noexcept { return n_rails_; }
+    int set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept;
+    // Moves the rails' VFTs, which begin anew, into a ledger, or with nullptr back into the scheduler's own
+    // memory. Others may schedule meanwhile. False if there is no room.
+    bool share(Ledger *ledger, const char *const *keys) noexcept;
+
+    int choose(std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask) const noexcept
+    {
+        return choose_.load(std::memory_order_relaxed)(*this, now_ns, bytes, mask);
+    }
+    // For a destination some of whose rails are farther than their models say.
+    int choose(std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask,
+               const fsbml_far_t &far) const noexcept
+    {
+        return choose_far_.load(std::memory_order_relaxed)(*this, now_ns, bytes, mask, far);
+    }
+    void charge(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept
+    {
+        charge_(*this, rail, now_ns, bytes);
+    }
+    // Charges likewise, and returns the backlog that the rail then has.
+    template <bool kTakeTurns>
+    static Ticks charge_telling(Scheduler &s, std::size_t rail, std::uint64_t now_ns,
+                                std::size_t bytes) noexcept;
+    // The same for the owner of a stripe of counters, without a call; false: nothing is charged, take the
+    // other.
+    template <bool kTakeTurns>
+    static bool charge_own(Scheduler &s, unsigned stripe, std::size_t rail, std::uint64_t now_ns,
+                           std::size_t bytes, Ticks &backlog) noexcept;
+    fsbml_policy_t policy() const noexcept { return policy_; }
+
+    std::uint64_t predict(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) const noexcept
+    {
+        const std::uint64_t steps = byte_steps(bytes);
+        return ns_from_ticks(
+            models_.row(steps)[rail].delivery<true>(vft(rail), clock(now_ns), beyond(), steps));
+    }
+    // Both at one moment, so that they fit together whatever is charged meanwhile.
+    struct Outlook {
+        std::uint64_t backlog_ns, arrival_ns;
+    };
+    Outlook outlook(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) const noexcept
+    {
+        const std::uint64_t steps = byte_steps(bytes);
+        const Ticks vft = this->vft(rail), now = clock(now_ns);
+        return {ns_from_ticks(fsbml::backlog(vft, now, beyond())),
+                ns_from_ticks(models_.row(steps)[rail].delivery<true>(vft, now, beyond(), steps))};
+    }
+    std::uint64_t backlog(std::size_t rail, std::uint64_t now_ns) const noexcept
+    {
+        return ns_from_ticks(fsbml::backlog(vft(rail), clock(now_ns), beyond()));
+    }
+    fsbml_rail_counters_t counters(std::size_t rail) const noexcept { return counters_.sum(rail); }
+
+private:
+    // The policy is decided once, at set-up: these are its functions.
+    using Choose = int (*)(const Scheduler &, std::uint64_t, std::size_t, std::uint32_t) noexcept;
+    using ChooseFar = int (*)(const Scheduler &, std::uint64_t, std::size_t, std::uint32_t,
+                              const fsbml_far_t &) noexcept;
+    using Charge = void (*)(Scheduler &, std::size_t, std::uint64_t, std::size_t) noexcept;
+
+    template <class Rule>
+    static int choose_by(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes,
+                         std::uint32_t mask) noexcept;
+    template <class Rule>
+    static int choose_far_by(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask,
+                             const fsbml_far_t &far) noexcept;
+    // Both of them; `extra` says what a destination adds to a rail's key.
+    template <class Rule, class Extra>
+    static int choose_with(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask,
+                           Extra extra) noexcept;
+    template <class Rule, class Extra>
+    static int choose_before(const Scheduler &s, std::uint64_t now_ns, std::size_t bytes,
+                             std::uint32_t measured, Extra extra) noexcept;
+    // The measured rail with the least key.
+    template <class Rule, class Extra>
+    int least(Ticks now, std::size_t bytes, std::uint32_t measured, Extra extra) const noexcept;
+    template <bool kTakeTurns>
+    static void charge_to(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept;
+    template <bool kTakeTurns>
+    static Ticks charge_before(Scheduler &s, std::atomic<Ticks> &vft, std::size_t rail, std::uint64_t now_ns,
+                               std::size_t bytes) noexcept;
+    template <bool kTakeTurns, typename Counted>
+    Ticks add(std::atomic<Ticks> &vft, std::size_t rail, Ticks now, std::size_t bytes,
+              Counted counted) noexcept;
+    static Choose choose_function(fsbml_policy_t policy, bool shaped) noexcept;
+    static ChooseFar choose_far_function(fsbml_policy_t policy, bool shaped) noexcept;
+
+    // Ticks since the first `now` that was given: a monotonic clock may itself be years old.
+    Ticks clock(std::uint64_t now_ns) const noexcept
+    {
+        const std::uint64_t origin = origin_.load(std::memory_order_relaxed);
+        return likely(now_ns > origin) ? ticks_from_ns(now_ns - origin) : clock_before(now_ns);
+    }
+    Ticks clock_before(std::uint64_t now_ns) const noexcept;
+
+    Ticks vft(std::size_t rail) const noexcept
+    {
+        return vfts_.load(std::memory_order_acquire)[rail].vft.load(std::memory_order_relaxed);
+    }
+    Ticks beyond() const noexcept { return beyond_.load(std::memory_order_relaxed); }
+
+    static constexpr std::uint64_t kNoOrigin = ~std::uint64_t{0};
+
+    // Read by every decision, written at set-up only.
+    std::atomic<Choose> choose_; // by the policy, and by whether any rail is shaped
+    const Charge charge_;
+    const std::uint32_t existing_;
+    const std::uint32_t n_rails_;
+    std::atomic<VftSlot *> vfts_{own_};
+    mutable std::atomic<std::uint64_t> origin_{kNoOrigin};
+    std::atomic<Ticks> beyond_{kBeyondOwn};
+    std::atomic<ChooseFar> choose_far_;
+    const fsbml_policy_t policy_;
+
+    Models models_;
+    VftSlot own_[FSBML_MAX_RAILS]; // in use without a ledger
+    alignas(64) std::atomic<std::uint64_t> turns_{0};
+    Counters counters_;
+};
+
+// Charges are compiled into all code that makes one: the scheduler's own, and the observer's, which needs
+// to know the backlog that follows.
+
+// `counted` takes the message and its cost in ticks.
+template <bool kTakeTurns, typename Counted>
+__attribute__((always_inline)) inline Ticks Scheduler::add(std::atomic<Ticks> &vft, std::size_t rail,
+                                                           Ticks now, std::size_t bytes,
+                                                           Counted counted) noexcept
+{
+    const std::uint64_t steps = byte_steps(bytes);
+    const Ticks cost = models_.row(steps)[rail].cost(steps);
+    Ticks backlog = 0;
+    if (likely(now < kTimeMax)) {
+        backlog = fsbml::charge(vft, now, beyond(), cost) - now;
+    }
+    counted(cost);
+    if (kTakeTurns) {
+        models_.row()[rail].turn.store(turns_.fetch_add(1, std::memory_order_relaxed) + 1,
+                                       std::memory_order_relaxed);
+    }
+    return backlog;
+}
+
+template <bool kTakeTurns>
+__attribute__((always_inline)) inline Ticks
+Scheduler::charge_telling(Scheduler &s, std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept
+{
+    // The VFT's place before the clock: a VFT in a ledger is by the ledger's clock (see share).
+    std::atomic<Ticks> &vft = s.vfts_.load(std::memory_order_acquire)[rail].vft;
+    const std::uint64_t origin = s.origin_.load(std::memory_order_relaxed);
+    if (likely(now_ns > origin)) {
+        return s.add<kTakeTurns>(vft, rail, ticks_from_ns(now_ns - origin), bytes,
+                                 [&](Ticks cost) { s.counters_.add(rail, bytes, cost); });
+    }
+    return charge_before<kTakeTurns>(s, vft, rail, now_ns, bytes);
+}
+
+template <bool kTakeTurns>
+__attribute__((always_inline)) inline bool Scheduler::charge_own(Scheduler &s, unsigned stripe,
+                                                                 std::size_t rail, std::uint64_t now_ns,
+                                                                 std::size_t bytes, Ticks &backlog) noexcept
+{
+    std::atomic<Ticks> &vft = s.vfts_.load(std::memory_order_acquire)[rail].vft; // as above
+    const std::uint64_t origin = s.origin_.load(std::memory_order_relaxed);
+    if (!likely(now_ns > origin)) {
+        return false;
+    }
+    backlog = s.add<kTakeTurns>(vft, rail, ticks_from_ns(now_ns - origin), bytes,
+                                [&](Ticks cost) { s.counters_.add_own(stripe, rail, bytes, cost); });
+    return true;
+}
+
+template <bool kTakeTurns>
+__attribute__((noinline, cold)) Ticks Scheduler::charge_before(Scheduler &s, std::atomic<Ticks> &vft,
+                                                               std::size_t rail, std::uint64_t now_ns,
+                                                               std::size_t bytes) noexcept
+{
+    return s.add<kTakeTurns>(vft, rail, s.clock_before(now_ns), bytes,
+                             [&](Ticks cost) { s.counters_.add(rail, bytes, cost); });
+}
+
+} // namespace fsbml
+
+#endif
