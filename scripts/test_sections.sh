@@ -111,7 +111,7 @@ run_scripts() {
 }
 
 # run_mpi ARGUMENT...: all scripts of MPI jobs but those that have a section of their own.
-run_mpi() { run_scripts "$@" -- "$FSBML_TOP"/tests/mpi/{run,uneven,classes,cache,faults,calibrate,record,display,report}.sh; }
+run_mpi() { run_scripts "$@" -- "$FSBML_TOP"/tests/mpi/{run,feedback,uneven,classes,cache,faults,calibrate,record,display,report}.sh; }
 
 # ---- built for the Open MPI in use
 

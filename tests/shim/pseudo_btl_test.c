@@ -246,8 +246,8 @@ FAKE_TEST(rdma_lists_hold_real_btls)
     world_up(2);
     mca_bml_base_endpoint_t *ep = peer_up();
     peer_flags = 0;
-    CHECK(2 == mca_bml_base_btl_array_get_size(&ep->btl_rdma)); /* the pseudo BTL's rests */
-    const mca_bml_base_btl_t *rdma = mca_bml_base_btl_array_get_index(&ep->btl_rdma, 1);
+    CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_rdma)); /* the pseudo BTL's rests */
+    const mca_bml_base_btl_t *rdma = mca_bml_base_btl_array_get_index(&ep->btl_rdma, 0);
     CHECK(&fake[0].super == rdma->btl && eager(ep)->btl_endpoint != rdma->btl_endpoint);
     CHECK(rdma == mca_bml_base_btl_array_find(&ep->btl_rdma, &fake[0].super));
 #ifdef FSBML_HOOKS_PATCHED

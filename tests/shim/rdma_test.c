@@ -48,11 +48,10 @@ FAKE_TEST(only_what_all_can)
         mca_bml_base_endpoint_t *ep = up(2, cases[c].flags, cases[c].registers);
         mca_bml_base_btl_t *e = rdma_entry(ep);
         const bool pseudo = NULL != e && e->btl == mca_bml_base_btl_array_get_index(&ep->btl_eager, 0)->btl;
-        CHECK(pseudo == (0 != cases[c].expected));
+        CHECK(pseudo == (0 != cases[c].expected && !cases[c].rests));
         CHECK(!pseudo || cases[c].expected == (e->btl_flags & MCA_BTL_FLAGS_RDMA));
-        /* ob1 takes no entries of less than half of the weight */
-        CHECK(!pseudo || cases[c].rests == (e->btl_weight < 0.5f));
-        CHECK(!pseudo || cases[c].rests == (SIZE_MAX == ep->btl_send_limit));
+        CHECK(!pseudo || 1.0f == e->btl_weight);
+        CHECK(0 == cases[c].expected || cases[c].rests == (SIZE_MAX == ep->btl_send_limit));
         /* a real BTL's entry may be there, but never with the eager list's endpoint: ob1 would use it */
         CHECK(pseudo || NULL == e || e->btl_endpoint != expected_endpoint);
         down(2);
@@ -67,9 +66,9 @@ FAKE_TEST(puts_rest_until_the_processor_is_the_limit)
     fsbml_table_t *table = calloc(1, sizeof(*table));
     for (uint32_t rank = 0; rank < 3; ++rank) {
         mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT, false);
-        mca_bml_base_btl_t *e = rdma_entry(ep);
-        const size_t largest = e->btl->btl_max_send_size, cut = e->btl->btl_rdma_pipeline_frag_size;
-        CHECK(e->btl_endpoint == expected_endpoint && e->btl_weight < 0.5f);
+        mca_btl_base_module_t *pseudo = mca_bml_base_btl_array_get_index(&ep->btl_eager, 0)->btl;
+        const size_t largest = pseudo->btl_max_send_size, cut = pseudo->btl_rdma_pipeline_frag_size;
+        CHECK(NULL == mca_bml_base_btl_array_find(&ep->btl_rdma, pseudo));
         table->n_rails = 2;
         for (uint32_t i = 0; i < 2; ++i) {
             memcpy(table->rail[i].key, fsbml_rails.rail[i].key, sizeof(table->rail[i].key));
@@ -83,8 +82,10 @@ FAKE_TEST(puts_rest_until_the_processor_is_the_limit)
         set_local_rank(0);
         known_procs = 0;
         CHECK(fsbml_rails.rail[rank % 2].measured && !fsbml_rails.rail[1 - rank % 2].measured);
-        CHECK(1.0f == e->btl_weight && 1 << 20 == ep->btl_send_limit);
-        CHECK(largest == e->btl->btl_max_send_size && cut == e->btl->btl_rdma_pipeline_frag_size);
+        const mca_bml_base_btl_t *e = mca_bml_base_btl_array_find(&ep->btl_rdma, pseudo);
+        CHECK(NULL != e && 1.0f == e->btl_weight && 1 << 20 == ep->btl_send_limit);
+        CHECK(NULL != e && e->btl_endpoint == expected_endpoint);
+        CHECK(largest == pseudo->btl_max_send_size && cut == pseudo->btl_rdma_pipeline_frag_size);
         down(2);
     }
     free(table);

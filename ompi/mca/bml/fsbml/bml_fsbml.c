@@ -73,6 +73,10 @@ static int del_proc_btl(struct ompi_proc_t *proc, struct mca_btl_base_module_t *
     }
     if (OMPI_SUCCESS == rc) {
         mca_bml_base_btl_array_remove(&bml_ep->btl_rdma, btl);
+        if (NULL != ep
+            && NULL != ep->rdma) { /* it may have moved up; what is under way finds it where it was, too */
+            ep->rdma = mca_bml_base_btl_array_find(&bml_ep->btl_rdma, &ep->group->pseudo);
+        }
     }
     return rc;
 }

@@ -186,15 +186,12 @@ int fsbml_lists_build(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, const 
     }
     mca_bml_fsbml_group_t *group = rail >= 0 ? fsbml_rails.rail[rail].group : NULL;
     const bool for_pml = NULL != group && 0 != group->rdma_rails;
-    if (for_pml) {
-        fsbml_rdma_list(proc, bml_ep, fsbml_endpoint_of(bml_ep));
-    }
     if (rail < 0 || !pml_uses_all_rdma()) {
         list_real_rdma(proc, bml_ep, for_pml ? group : NULL, entry, n,
                        n_send > 0 ? send[0].btl->btl_exclusivity : 0);
     }
     if (for_pml) {
-        fsbml_rdma_offer(bml_ep, fsbml_endpoint_of(bml_ep));
+        fsbml_rdma_list(proc, bml_ep, fsbml_endpoint_of(bml_ep));
     }
     return OMPI_SUCCESS;
 }

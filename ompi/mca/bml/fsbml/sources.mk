@@ -10,6 +10,7 @@ fsbml_core_sources = \
 	core/api/fsbml_core.h \
 	core/api/fsbml_diagnosis.h \
 	core/api/fsbml_explain.h \
+	core/api/fsbml_flow.h \
 	core/api/fsbml_observe.h \
 	core/api/fsbml_schedule.h \
 	core/api/fsbml_table.h \
@@ -58,6 +59,7 @@ fsbml_core_sources = \
 	core/measure/start/together.hpp core/measure/start/together.cpp \
 	core/measure/distance/distance.hpp core/measure/distance/distance.cpp \
 	core/measure/distance/turns.hpp core/measure/distance/turns.cpp \
+	core/flow/live_rate.hpp core/flow/live_rate.cpp \
 	core/explain/account/account.hpp core/explain/account/account.cpp \
 	core/explain/account/merge.hpp core/explain/account/merge.cpp \
 	core/explain/account/summary_wire.hpp core/explain/account/summary_wire.cpp \
@@ -74,6 +76,7 @@ fsbml_core_sources = \
 	core/door/calibration_api.cpp \
 	core/door/classes_api.cpp \
 	core/door/diagnosis_api.cpp \
+	core/door/flow_api.cpp \
 	core/door/observe_api.cpp \
 	core/door/record_name.cpp \
 	core/door/report_api.cpp \
@@ -120,6 +123,8 @@ fsbml_shim_sources = \
 	peers/path.c \
 	peers/peers.c \
 	peers/proof.c \
+	flow/flow.h \
+	flow/flow.c \
 	send/send.h \
 	send/btl.c \
 	send/handles.c \

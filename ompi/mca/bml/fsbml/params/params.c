@@ -39,6 +39,7 @@ enum {
     N_QUANTUM,
     N_TOGETHER,
     N_PER_PEER,
+    N_FEEDBACK,
     N_VERBOSE,
     N_DISPLAY,
     N_HOLDOUT,
@@ -99,6 +100,11 @@ static number_t number[N_NUMBERS] = {
         "Whether the latency to each peer is looked at when it is first used: it may be farther than those that "
         "were measured (0 or 1, default 1; with bml_fsbml_table 0)",
         0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
+    [N_FEEDBACK] = NUMBER(
+        "feedback",
+        "Whether rails are watched while the job runs, by what the kernel says of their connections: a rail that becomes "
+        "slower or faster gets its share, and small messages do not wait behind bulk (0 or 1, default 1)",
+        0, 1, 1, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY),
     [N_VERBOSE] = NUMBER(
         "verbose",
         "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
@@ -324,6 +330,7 @@ int fsbml_params_register(const mca_base_component_t *component)
     /* The user's own table is used as it is, unless the user says this as well. */
     const bool pinned = NULL != p->table && '\0' != p->table[0];
     p->per_peer = 0 != number[N_PER_PEER].value && (!pinned || !is_default("per_peer"));
+    p->feedback = 0 != number[N_FEEDBACK].value;
     fsbml_verbosity = (int) number[N_VERBOSE].value;
     p->display = 0 != number[N_DISPLAY].value;
     p->holdout = (uint32_t) number[N_HOLDOUT].value;

@@ -57,6 +57,7 @@ typedef struct mca_bml_fsbml_params_t {
     char *exclude;
     bool display;  /**< the rail table is printed at start */
     bool together; /**< rails are measured beside each other as well */
+    bool feedback; /**< rails are watched while the job runs */
     bool per_peer; /**< how far each peer is, is looked at */
     bool show_unreach_errors;
     bool valid; /**< false: reported, and the component declines to run */

@@ -9,6 +9,7 @@
 
 #include <ifaddrs.h>
 #include <inttypes.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -128,6 +129,98 @@ static bool is_on(const struct ifaddrs *all, const char *interface, const struct
     return false;
 }
 
+/* Is a descriptor a TCP connection, and of which own address? */
+static bool is_connection(int fd, struct sockaddr_storage *own)
+{
+    struct sockaddr_storage peer;
+    socklen_t own_len = sizeof(*own), peer_len = sizeof(peer);
+    int protocol = 0;
+    socklen_t protocol_len = sizeof(protocol);
+    return 0 == getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &protocol_len) && IPPROTO_TCP == protocol
+           && 0 == getsockname(fd, (struct sockaddr *) own, &own_len)
+           && 0 == getpeername(fd, (struct sockaddr *) &peer, &peer_len);
+}
+
+/* ------------------------------------------------------------- connections' flow */
+
+static uint64_t cookie_of(int fd)
+{
+    uint64_t cookie = 0;
+#ifdef SO_COOKIE
+    socklen_t len = sizeof(cookie);
+    if (0 != getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len)) {
+        cookie = 0;
+    }
+#else
+    (void) fd;
+#endif
+    return cookie;
+}
+
+typedef struct sockets_t {
+    const struct ifaddrs *all;
+    fsbml_kernel_socket_t *socket;
+    size_t n, most;
+} sockets_t;
+
+static void add_socket(int fd, void *what)
+{
+    sockets_t *to = what;
+    struct sockaddr_storage own;
+    if (!is_connection(fd, &own)) {
+        return;
+    }
+    for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
+        char interface[FSBML_NAME_MAX];
+        fsbml_kernel_interface(r, interface);
+        if (is_on(to->all, interface, (const struct sockaddr *) &own)) {
+            if (to->n < to->most) {
+                to->socket[to->n] = (fsbml_kernel_socket_t){fd, r, cookie_of(fd)};
+            }
+            ++to->n;
+            return;
+        }
+    }
+}
+
+size_t fsbml_kernel_sockets(fsbml_kernel_socket_t *socket, size_t most)
+{
+    struct ifaddrs *all = NULL;
+    sockets_t to = {.socket = socket, .most = most};
+    if (0 == getifaddrs(&all)) {
+        to.all = all;
+        fsbml_descriptors(add_socket, &to);
+        freeifaddrs(all);
+    }
+    return to.n;
+}
+
+int64_t fsbml_kernel_queued(const fsbml_kernel_socket_t *socket)
+{
+    int queued = 0;
+    return cookie_of(socket->fd) == socket->cookie && 0 == ioctl(socket->fd, SIOCOUTQ, &queued) ? queued : -1;
+}
+
+bool fsbml_kernel_flow(const fsbml_kernel_socket_t *socket, fsbml_kernel_flow_t *flow)
+{
+    enum { FRAME = 66 }; /* Ethernet, IPv4, and TCP with time stamps */
+    const int64_t queued = fsbml_kernel_queued(socket);
+    struct tcp_info info;
+    socklen_t len = sizeof(info);
+    memset(&info, 0, sizeof(info));
+    if (queued < 0 || 0 != getsockopt(socket->fd, IPPROTO_TCP, TCP_INFO, &info, &len)) {
+        return false;
+    }
+    const bool knows = UINT32_MAX != info.tcpi_min_rtt;
+    flow->queued = (uint64_t) queued;
+    flow->acknowledged = info.tcpi_bytes_acked;
+    flow->busy_ns = (uint64_t) info.tcpi_busy_time * 1000u;
+    flow->limited_ns = (uint64_t) info.tcpi_rwnd_limited * 1000u;
+    flow->round_trip_ns = knows ? (uint64_t) info.tcpi_min_rtt * 1000u : 0;
+    flow->payload = (double) info.tcpi_snd_mss / (info.tcpi_snd_mss + (double) FRAME);
+    return true;
+}
+
 typedef struct connections_t {
     const struct ifaddrs *all;
     const char *interface;
@@ -138,17 +231,11 @@ static void add_connection(int fd, void *what)
 {
     const connections_t *to = what;
     fsbml_kernel_tcp_t *sum = to->sum;
-    struct sockaddr_storage own, peer;
-    socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
+    struct sockaddr_storage own;
     struct tcp_info info;
     socklen_t len = sizeof(info);
-    int protocol = 0;
-    socklen_t protocol_len = sizeof(protocol);
     memset(&info, 0, sizeof(info));
-    if (0 != getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &protocol_len) || IPPROTO_TCP != protocol
-        || 0 != getsockname(fd, (struct sockaddr *) &own, &own_len)
-        || 0 != getpeername(fd, (struct sockaddr *) &peer, &peer_len)
-        || !is_on(to->all, to->interface, (const struct sockaddr *) &own)
+    if (!is_connection(fd, &own) || !is_on(to->all, to->interface, (const struct sockaddr *) &own)
         || 0 != getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len)) {
         return;
     }

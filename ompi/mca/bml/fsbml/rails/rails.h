@@ -49,9 +49,10 @@ struct mca_bml_fsbml_group_t {
     uint32_t rails;               /**< bit mask */
     _Atomic uint32_t gone;        /**< those of them that del_btl took out of use */
     size_t max_send_size;         /**< of the rails, before the quantum */
-    size_t rndv_eager_limit;
-    uint32_t rdma_rails;   /**< those over which the PML puts and gets; 0: it does neither */
-    size_t rdma_frag_size; /**< of those, before the quantum */
+    size_t rndv_eager_limit;      /**< likewise */
+    size_t quantum;               /**< largest fragment */
+    uint32_t rdma_rails;          /**< those over which the PML puts and gets; 0: it does neither */
+    size_t rdma_frag_size;        /**< of those, before the quantum */
     size_t get_limit;
     bool rdma_rests; /**< the PML sends fragments over them all the same: none registers memory */
 };
@@ -175,6 +176,25 @@ typedef struct fsbml_kernel_tcp_t {
 } fsbml_kernel_tcp_t;
 /** False: it has no TCP connection, or is no interface. */
 bool fsbml_kernel_tcp(uint32_t rail, fsbml_kernel_tcp_t *sum);
+/** A TCP connection of this process over a rail. */
+typedef struct fsbml_kernel_socket_t {
+    int fd;
+    uint32_t rail;
+    uint64_t cookie; /**< the kernel's number of it, as a descriptor may be used again; 0: it gives none */
+} fsbml_kernel_socket_t;
+/** Fills in at most `most` of them and returns how many there are. */
+size_t fsbml_kernel_sockets(fsbml_kernel_socket_t *socket, size_t most);
+/** What the kernel knows of one; all but `queued` are sums since it is there. */
+typedef struct fsbml_kernel_flow_t {
+    uint64_t queued; /**< bytes that are not acknowledged: on their way, or still here */
+    uint64_t acknowledged, busy_ns, limited_ns; /**< limited: the receiver has no room */
+    uint64_t round_trip_ns;                     /**< the shortest of late */
+    double payload;                             /**< share of it in what an interface counts */
+} fsbml_kernel_flow_t;
+/** Bytes that a connection has not acknowledged; -1: it is closed, or another one by now. */
+int64_t fsbml_kernel_queued(const fsbml_kernel_socket_t *socket);
+/** False: likewise. */
+bool fsbml_kernel_flow(const fsbml_kernel_socket_t *socket, fsbml_kernel_flow_t *flow);
 /** Bytes that the interface has sent since it is there, by all programs. */
 bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes);
 typedef struct fsbml_kernel_link_t {

@@ -32,6 +32,7 @@ typedef enum value_t {
     P_O_R,
     P_g,
     P_G,
+    P_NOW,
     N_VALUES
 } value_t;
 
@@ -95,6 +96,10 @@ static const variable_t variable[N_VALUES] = {
     [P_O_R] = VALUE("rail_o_r_ns", "Measured overhead of the receiver o_r in ns"),
     [P_g] = VALUE("rail_g_ns", "Measured gap per message g in ns"),
     [P_G] = VALUE("rail_G_ns_per_byte", "Measured gap per byte G in ns"),
+    [P_NOW] = VALUE(
+        "rail_now_ns_per_byte",
+        "What a byte of a fragment takes on each rail now, in ns, by what has been delivered; 0: not watched "
+        "(bml_fsbml_feedback), or not used yet"),
 };
 
 static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT; /* the rails do not go away while they are read */
@@ -159,6 +164,9 @@ static unsigned long long sum(uint32_t r, value_t v, uint64_t now)
 static double parameter(uint32_t r, value_t v)
 {
     fsbml_loggp_t p;
+    if (P_NOW == v) {
+        return fsbml_flow_gap(r);
+    }
     if (!fsbml_table_params(r, &p)) {
         return 0.0;
     }

@@ -61,6 +61,16 @@ static mca_btl_base_descriptor_t *pseudo_prepare_src(mca_btl_base_module_t *btl,
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     const size_t wanted = *size, packed = NULL != convertor ? convertor->bConverted : 0;
     mca_bml_fsbml_path_t *path = choose(ep, reserve + wanted);
+    if (wanted > FSBML_FLOW_BULK && NULL != convertor) { /* the PML's, which keeps what it is refused */
+        /* A fragment may be any part of its message, what has priority is all of one, or its first part. */
+        const int rail =
+            fsbml_flow_rail(path->rail, fsbml_candidates(ep), size, 0 == (flags & MCA_BTL_DES_FLAGS_PRIORITY),
+                            convertor, convertor->local_size - packed);
+        if (rail < 0) {
+            return NULL;
+        }
+        path = fsbml_path(ep, (uint32_t) rail);
+    }
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_descriptor_t *des = real->btl_prepare_src(
         real, path->super.btl_endpoint, convertor, order, reserve, size, flags | fsbml_des_tag(path->module));
@@ -256,6 +266,9 @@ static inline int sendi_by_best(struct mca_btl_base_endpoint_t *endpoint, struct
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
         return sendi_elsewhere(ep, path, convertor, header, header_size, payload_size, order, flags, tag,
                                descriptor, des, rc);
+    }
+    if (fsbml_is_urgent(tag, bytes)) {
+        fsbml_flow_urgent(now);
     }
     fsbml_charge(ep, path, now, bytes, observed);
     if (NULL != descriptor) {

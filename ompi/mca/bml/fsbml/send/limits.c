@@ -93,7 +93,7 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
     /* A message of just the eager limit, mostly a power of two, is eager too: its handshake would cost the
      * time in which the next message could already be given to another rail. */
     p->btl_eager_limit = lesser(p->btl_eager_limit + FSBML_PML_HEADER, p->btl_max_send_size);
-    group->max_send_size = p->btl_max_send_size;
+    group->max_send_size = group->quantum = p->btl_max_send_size;
     group->rndv_eager_limit = p->btl_rndv_eager_limit;
     /* One-sided communication takes the BTL of least latency: that must be this one, not one of its rails. */
     p->btl_latency -= p->btl_latency > 0 ? 1 : 0;
@@ -120,12 +120,31 @@ static size_t parameters(const mca_bml_fsbml_group_t *group, fsbml_loggp_t *para
     return n;
 }
 
+/* How much of a long message goes with its first part, ahead of the peer's answer. */
+static bool is_urgent;
+
+static void begin_with(mca_bml_fsbml_group_t *group, bool little)
+{
+    const size_t most = little ? FSBML_FLOW_URGENT + FSBML_PML_HEADER : SIZE_MAX;
+    group->pseudo.btl_rndv_eager_limit = lesser(lesser(most, group->quantum), group->rndv_eager_limit);
+}
+
+void fsbml_limits_urgent(bool begins)
+{
+    is_urgent = begins;
+    for (uint32_t g = 0; g < fsbml_rails.n_groups; ++g) {
+        begin_with(fsbml_rails.group[g], begins);
+    }
+}
+
 static void cut(mca_bml_fsbml_group_t *group, size_t quantum)
 {
     fsbml_rdma_apply_quantum(group, quantum);
     quantum = lesser(quantum + FSBML_PML_HEADER, group->max_send_size);
     group->pseudo.btl_max_send_size = quantum;
-    group->pseudo.btl_rndv_eager_limit = lesser(quantum, group->rndv_eager_limit);
+    group->quantum = quantum;
+    begin_with(group, is_urgent);
+    fsbml_flow_quantum(group, quantum);
     for (uint32_t left = group->rails; 0 != left; left &= left - 1) {
         (void) fsbml_account_set_fragment(fsbml_observe_account(), (size_t) __builtin_ctz(left), quantum);
     }

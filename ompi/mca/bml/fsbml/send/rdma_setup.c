@@ -202,6 +202,23 @@ void fsbml_rdma_bind(const mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *p
     }
 }
 
+static void offer(mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep)
+{
+    const mca_btl_base_module_t *p = &ep->group->pseudo;
+    ep->rdma = mca_bml_base_btl_array_insert(&bml_ep->btl_rdma);
+    *ep->rdma = (mca_bml_base_btl_t){
+        .btl_flags = p->btl_flags,
+        .btl = &ep->group->pseudo,
+        .btl_endpoint = (struct mca_btl_base_endpoint_t *) ep,
+        .btl_weight = 1.0f, /* the rails' shares are the scheduler's business */
+    };
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        fsbml_rdma_bind(ep, &ep->path[i]);
+    }
+    bml_ep->btl_pipeline_send_length = p->btl_rdma_pipeline_send_length;
+    bml_ep->btl_send_limit = p->btl_min_rdma_pipeline_size;
+}
+
 void fsbml_rdma_list(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep)
 {
     const mca_btl_base_module_t *p = &ep->group->pseudo;
@@ -212,27 +229,11 @@ void fsbml_rdma_list(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_bml
         return;
     }
     ep->speaks_real = FSBML_SPEECH_REAL == speech;
-    ep->rdma = mca_bml_base_btl_array_insert(&bml_ep->btl_rdma);
-    *ep->rdma = (mca_bml_base_btl_t){
-        .btl_flags = p->btl_flags,
-        .btl = &ep->group->pseudo,
-        .btl_endpoint = (struct mca_btl_base_endpoint_t *) ep,
-    };
-    for (uint32_t i = 0; i < ep->n_paths; ++i) {
-        fsbml_rdma_bind(ep, &ep->path[i]);
-    }
-    bml_ep->btl_pipeline_send_length = p->btl_rdma_pipeline_send_length;
-}
-
-void fsbml_rdma_offer(mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep)
-{
-    /* ob1 takes no entries of less than half of all weights, nor messages below the limit. Where it is
-     * offered, the weight is that of the one entry there is: the rails' shares are the scheduler's business.
-     */
-    if (NULL != ep->rdma) {
-        const bool rests = ep->group->rdma_rests;
-        ep->rdma->btl_weight = rests ? 0.25f : 1.0f;
-        bml_ep->btl_send_limit = rests ? SIZE_MAX : ep->group->pseudo.btl_min_rdma_pipeline_size;
+    if (ep->group
+            ->rdma_rests) { /* not in the list: ob1 would use it, whatever its weight, with leave_pinned -1 */
+        bml_ep->btl_send_limit = SIZE_MAX;
+    } else {
+        offer(bml_ep, ep);
     }
 }
 
@@ -247,8 +248,8 @@ void fsbml_rdma_wake(mca_bml_fsbml_group_t *group)
     for (size_t p = 0; NULL != procs && p < n; ++p) {
         mca_bml_base_endpoint_t *bml_ep = procs[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
         mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
-        if (NULL != ep && ep->group == group) {
-            fsbml_rdma_offer(bml_ep, ep);
+        if (NULL != ep && ep->group == group && NULL == ep->rdma) {
+            fsbml_rdma_list(procs[p], bml_ep, ep);
         }
         OBJ_RELEASE(procs[p]);
     }

@@ -21,6 +21,12 @@ typedef struct recv_slot_t {
 enum { OB1_TAG_PUT = MCA_BTL_TAG_PML + 8 };
 
 static recv_slot_t recv_slot[MCA_BTL_TAG_MAX];
+static void (*wake)(mca_bml_fsbml_group_t *group);
+
+void fsbml_recv_wake_by(void (*fn)(mca_bml_fsbml_group_t *group))
+{
+    wake = fn;
+}
 
 static mca_btl_base_module_t *visible_btl(const recv_slot_t *slot, mca_btl_base_module_t *btl)
 {
@@ -29,6 +35,9 @@ static mca_btl_base_module_t *visible_btl(const recv_slot_t *slot, mca_btl_base_
         return btl;
     }
     mca_bml_fsbml_group_t *group = fsbml_rails.rail[rail].group;
+    if (OPAL_UNLIKELY(slot->is_put && group->rdma_rests)) {
+        wake(group); /* the peer knows already that the processor is the limit: ob1 must find the entry */
+    }
     return OPAL_UNLIKELY(slot->is_put && 0 == group->rdma_rails) ? btl : &group->pseudo;
 }
 

@@ -50,12 +50,15 @@ void fsbml_send_setup(void)
     opal_class_initialize(OBJ_CLASS(mca_bml_fsbml_held_t));
     opal_class_initialize(OBJ_CLASS(mca_btl_base_descriptor_t));
     fsbml_peers_listen(&listener);
+    fsbml_recv_wake_by(fsbml_rdma_wake);
+    fsbml_flow_setup(fsbml_limits_urgent);
     fsbml_put_watch();
     fsbml_observe_start(fsbml_btl_observe);
 }
 
 void fsbml_send_teardown(void)
 {
+    fsbml_flow_teardown();
     fsbml_put_unwatch();
     fsbml_onesided_fini();
     fsbml_rdma_fini();

@@ -11,6 +11,7 @@
 #define MCA_BML_FSBML_SEND_H
 
 #include "api/fsbml_explain.h"
+#include "flow/flow.h"
 #include "peers/hooks.h"
 
 /** A descriptor that waits until a path to its peer is proved, or has room. */
@@ -56,6 +57,8 @@ void fsbml_held_fail(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_held_drop(mca_bml_fsbml_endpoint_t *ep);
 
 /* send/recv.c: callbacks from the real BTLs to the PML */
+/** What is called when a peer wants something put, while this process does not put yet. */
+void fsbml_recv_wake_by(void (*fn)(mca_bml_fsbml_group_t *group));
 int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc, void *data);
 int fsbml_recv_register_error(mca_btl_base_module_error_cb_fn_t cbfunc);
 /** A message that the PML takes for sent will not get there: tells the user and the PML, which ends the job.
@@ -69,6 +72,9 @@ mca_btl_base_completion_fn_t fsbml_completion_wrap(mca_btl_base_tag_t tag, mca_b
 void fsbml_limits_construct(mca_bml_fsbml_group_t *group);
 /** Recomputes what the groups' pseudo BTLs advertise, after the parameters of rails became known. */
 void fsbml_limits_apply_quantum(void);
+
+/** While small messages are sent, long ones begin with little, behind which nothing waits for long. */
+void fsbml_limits_urgent(bool begins);
 
 /* send/btl.c: the pseudo BTL's functions */
 void fsbml_btl_construct(mca_bml_fsbml_group_t *group);
@@ -111,15 +117,14 @@ int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refus
 /* send/rdma.c, send/rdma_setup.c: put and get over all rails */
 /** Chooses the group's rails for RDMA and fills in what its pseudo BTL advertises of them. */
 void fsbml_rdma_construct(mca_bml_fsbml_group_t *group);
-/** Offers the entry in the RDMA list to the PML, or does not yet. */
-void fsbml_rdma_offer(mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep);
 /** Has long messages put where that was kept ready. */
 void fsbml_rdma_wake(mca_bml_fsbml_group_t *group);
 /** Limits of fragments, once the quantum is known. */
 void fsbml_rdma_apply_quantum(mca_bml_fsbml_group_t *group, size_t quantum);
 /** True if this process' PML puts and gets over some group's rails. */
 bool fsbml_rdma_in_use(void);
-/** Gives a peer's RDMA list the one entry for all rails, if the PML may put to this peer and get from it. */
+/** Gives a peer's RDMA list the one entry for all rails, if the PML may put to this peer and get from it, and
+ * is to. The list has room for it. */
 void fsbml_rdma_list(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_bml_fsbml_endpoint_t *ep);
 /** Makes the entry for a path alone, also of one that came later. */
 void fsbml_rdma_bind(const mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
@@ -212,6 +217,15 @@ static inline __attribute__((always_inline)) void fsbml_charge(mca_bml_fsbml_end
     }
 }
 
+/** Tags of ob1's that are urgent if they are small, in headers of ob1's own: a message without a rendezvous,
+ * and the answer to one. */
+enum { FSBML_TAG_MATCH = MCA_BTL_TAG_PML + 1, FSBML_TAG_ACK = MCA_BTL_TAG_PML + 4 };
+
+static inline bool fsbml_is_urgent(mca_btl_base_tag_t tag, size_t bytes)
+{
+    return bytes <= FSBML_FLOW_URGENT && (FSBML_TAG_MATCH == tag || FSBML_TAG_ACK == tag);
+}
+
 /** Gives a descriptor to this rail and no other. Negative: refused, and as it was; else the rail has it. */
 static inline __attribute__((always_inline)) int fsbml_send_on(mca_bml_fsbml_endpoint_t *ep,
                                                                mca_bml_fsbml_path_t *path,
@@ -228,7 +242,11 @@ static inline __attribute__((always_inline)) int fsbml_send_on(mca_bml_fsbml_end
     des->des_cbfunc = fsbml_completion_wrap(tag, fn);
     int rc = real->btl_send(real, path->super.btl_endpoint, des, tag);
     if (OPAL_LIKELY(rc >= 0 || OMPI_ERR_RESOURCE_BUSY == rc)) {
-        fsbml_charge(ep, path, fsbml_now_ns(), bytes, observed);
+        const uint64_t now = fsbml_now_ns();
+        if (fsbml_is_urgent(tag, bytes)) {
+            fsbml_flow_urgent(now);
+        }
+        fsbml_charge(ep, path, now, bytes, observed);
         /* Busy, but taken: where ob1 asks for the status itself, it would send that a second time. */
         return OPAL_LIKELY(rc >= 0) ? rc : OMPI_SUCCESS;
     }

@@ -23,6 +23,7 @@
 #include "api/fsbml_calibration.h"
 #include "api/fsbml_classes.h"
 #include "api/fsbml_diagnosis.h"
+#include "api/fsbml_flow.h"
 #include "api/fsbml_observe.h"
 #include "api/fsbml_schedule.h"
 #include "api/fsbml_table.h"

@@ -89,9 +89,35 @@ void put(Rail &r, const Fixed &m, std::uint64_t start, Ticks base, Ticks least_b
 bool Models::set(std::size_t rail, const fsbml_loggp_t &p, fsbml_policy_t policy) noexcept
 {
     const std::lock_guard<std::mutex> lock(setting_);
-    const std::uint32_t measured = measured_.load(std::memory_order_relaxed) | std::uint32_t{1} << rail;
-    model_[rail] = p;
+    given_[rail] = model_[rail] = p;
+    return renew(policy, measured_.load(std::memory_order_relaxed) | std::uint32_t{1} << rail);
+}
 
+bool Models::scale(std::size_t rail, double factor, fsbml_policy_t policy) noexcept
+{
+    const std::lock_guard<std::mutex> lock(setting_);
+    const std::uint32_t measured = measured_.load(std::memory_order_relaxed);
+    fsbml_loggp_t p = given_[rail];
+    for (const auto member : {&fsbml_loggp_t::g_ns, &fsbml_loggp_t::G_ns_per_byte, &fsbml_loggp_t::burst_ns,
+                              &fsbml_loggp_t::g_above_ns, &fsbml_loggp_t::G_above_ns_per_byte}) {
+        p.*member *= factor;
+    }
+    if (0 != (measured >> rail & 1) && valid(p)) {
+        model_[rail] = p;
+    }
+    return renew(policy, measured);
+}
+
+bool Models::get(std::size_t rail, fsbml_loggp_t &p) noexcept
+{
+    const std::lock_guard<std::mutex> lock(setting_);
+    p = given_[rail];
+    return 0 != (measured_.load(std::memory_order_relaxed) >> rail & 1);
+}
+
+// Everything that decisions read, from all rails' models; with setting_ held.
+bool Models::renew(fsbml_policy_t policy, std::uint32_t measured) noexcept
+{
     Fixed all[FSBML_MAX_RAILS];
     std::uint64_t start[FSBML_MAX_RAILS + 1] = {0};
     std::size_t rows = 1;

@@ -43,6 +43,11 @@ public:
     // Replaces a rail's model, which is valid. True if any rail has a burst now. For the arrival rule, o + L
     // of rails that differ by no more than measurements do are made equal, in favour of the lower G.
     bool set(std::size_t rail, const fsbml_loggp_t &p, fsbml_policy_t policy) noexcept;
+    // Takes the rail for so many times slower than its model says. True as above; a rail without a model
+    // stays as it is.
+    bool scale(std::size_t rail, double factor, fsbml_policy_t policy) noexcept;
+    // A rail's model as it was set. False: it has none.
+    bool get(std::size_t rail, fsbml_loggp_t &p) noexcept;
 
 private:
     std::atomic<std::uint32_t> measured_{0};
@@ -50,8 +55,11 @@ private:
     std::atomic<std::uint64_t> break_[FSBML_MAX_RAILS] = {}; // as byte_steps(), rising
     Rail row_[FSBML_MAX_RAILS + 1][FSBML_MAX_RAILS];
 
+    bool renew(fsbml_policy_t policy, std::uint32_t measured) noexcept;
+
     std::mutex setting_; // held while models are set; scheduling never takes it
-    fsbml_loggp_t model_[FSBML_MAX_RAILS] = {};
+    fsbml_loggp_t given_[FSBML_MAX_RAILS] = {};
+    fsbml_loggp_t model_[FSBML_MAX_RAILS] = {}; // with what their rails were found to be since
 };
 
 } // namespace fsbml

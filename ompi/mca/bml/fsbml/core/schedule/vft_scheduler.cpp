@@ -212,10 +212,19 @@ int Scheduler::set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept
     if (rail >= n_rails_ || !valid(p)) {
         return -EINVAL;
     }
-    const bool shaped = models_.set(rail, p, policy_);
-    choose_.store(choose_function(policy_, shaped), std::memory_order_relaxed);
-    choose_far_.store(choose_far_function(policy_, shaped), std::memory_order_relaxed);
+    shaped(models_.set(rail, p, policy_));
     return 0;
+}
+
+void Scheduler::scale_model(std::size_t rail, double factor) noexcept
+{
+    shaped(models_.scale(rail, factor, policy_));
+}
+
+void Scheduler::shaped(bool any) noexcept
+{
+    choose_.store(choose_function(policy_, any), std::memory_order_relaxed);
+    choose_far_.store(choose_far_function(policy_, any), std::memory_order_relaxed);
 }
 
 // At or before the origin; or there is none yet, since that is the largest of all times.

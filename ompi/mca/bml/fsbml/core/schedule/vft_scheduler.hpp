@@ -28,6 +28,8 @@ public:
 
     std::size_t rails() const noexcept { return n_rails_; }
     int set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept;
+    void scale_model(std::size_t rail, double factor) noexcept;
+    bool model(std::size_t rail, fsbml_loggp_t &p) noexcept { return models_.get(rail, p); }
     // Moves the rails' VFTs, which begin anew, into a ledger, or with nullptr back into the scheduler's own
     // memory. Others may schedule meanwhile. False if there is no room.
     bool share(Ledger *ledger, const char *const *keys) noexcept;
@@ -55,6 +57,18 @@ public:
     template <bool kTakeTurns>
     static bool charge_own(Scheduler &s, unsigned stripe, std::size_t rail, std::uint64_t now_ns,
                            std::size_t bytes, Ticks &backlog) noexcept;
+    // What the transport says a rail still has to do, in place of what was charged: vft(rail) was read before
+    // the transport was asked. False, and nothing is changed, if the rail was charged since.
+    bool correct(std::size_t rail, Ticks seen, std::uint64_t now_ns, std::uint64_t backlog_ns) noexcept
+    {
+        const Ticks then = clock(now_ns) + ticks_from_ns(backlog_ns);
+        return vfts_.load(std::memory_order_acquire)[rail].vft.compare_exchange_strong(
+            seen, then, std::memory_order_relaxed);
+    }
+    Ticks vft(std::size_t rail) const noexcept
+    {
+        return vfts_.load(std::memory_order_acquire)[rail].vft.load(std::memory_order_relaxed);
+    }
     fsbml_policy_t policy() const noexcept { return policy_; }
 
     std::uint64_t predict(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) const noexcept
@@ -111,6 +125,7 @@ private:
     template <bool kTakeTurns, typename Counted>
     Ticks add(std::atomic<Ticks> &vft, std::size_t rail, Ticks now, std::size_t bytes,
               Counted counted) noexcept;
+    void shaped(bool any) noexcept; // whether any rail has a burst
     static Choose choose_function(fsbml_policy_t policy, bool shaped) noexcept;
     static ChooseFar choose_far_function(fsbml_policy_t policy, bool shaped) noexcept;
 
@@ -122,10 +137,6 @@ private:
     }
     Ticks clock_before(std::uint64_t now_ns) const noexcept;
 
-    Ticks vft(std::size_t rail) const noexcept
-    {
-        return vfts_.load(std::memory_order_acquire)[rail].vft.load(std::memory_order_relaxed);
-    }
     Ticks beyond() const noexcept { return beyond_.load(std::memory_order_relaxed); }
 
     static constexpr std::uint64_t kNoOrigin = ~std::uint64_t{0};

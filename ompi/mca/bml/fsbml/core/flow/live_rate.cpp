@@ -1,0 +1,120 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "flow/live_rate.hpp"
+
+#include <algorithm>
+
+namespace fsbml
+{
+
+namespace
+{
+
+constexpr std::uint64_t kLeastNs = 5'000'000; // of a sample
+constexpr double kFragments = 4.0;
+constexpr std::uint64_t kLongNs = 40'000'000;   // a slow rail's sample may have a single fragment
+constexpr std::uint64_t kSparseNs = 20'000'000; // of a rail that is busy now and then
+constexpr std::uint64_t kApartNs = 8'000'000;   // looks that are farther apart tell less than the kernel
+constexpr double kBusy = 0.9;                   // share of the time: all of it, but for the count's steps
+constexpr double kLimited = 0.1;
+constexpr double kBeyond = 1.2;
+constexpr double kFarBeyond = 1.5;
+constexpr unsigned kRow = 3;
+
+double share(std::uint64_t part, std::uint64_t whole) noexcept
+{
+    return static_cast<double>(part) / static_cast<double>(std::max<std::uint64_t>(whole, 1));
+}
+
+// Of n values, n odd or even: the upper one of the middle.
+double median(std::array<double, 8> v, std::size_t n) noexcept
+{
+    std::sort(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(n));
+    return v[n / 2];
+}
+
+} // namespace
+
+LiveRate::LiveRate(double gap, double burst, std::size_t quantum) noexcept
+    : gap_(gap), burst_(burst), quantum_(static_cast<double>(quantum)), skip_(2.0 * burst)
+{
+}
+
+void LiveRate::restart() noexcept
+{
+    elapsed_ = busy_ = 0;
+    bytes_ = 0.0;
+    saturated_ = true;
+}
+
+fsbml_live_change_t LiveRate::look(const fsbml_live_look_t &l) noexcept
+{
+    const bool apart = l.elapsed_ns > kApartNs;
+    const std::uint64_t busy = apart ? std::min(l.busy_ns, l.elapsed_ns) : l.is_busy ? l.elapsed_ns : 0;
+    const bool all_of_it = was_busy_ && l.is_busy && (!apart || share(busy, l.elapsed_ns) >= kBusy);
+    was_busy_ = l.is_busy;
+    if (share(l.limited_ns, l.elapsed_ns) > kLimited) {
+        restart();
+        return FSBML_LIVE_SAME;
+    }
+    if (burst_ > 0.0 && static_cast<double>(l.elapsed_ns - busy) > burst_ * gap_) {
+        skip_ = 2.0 * burst_; // the bucket is full
+    }
+    if (skip_ > 0.0) {
+        skip_ -= static_cast<double>(l.bytes);
+        restart();
+        return FSBML_LIVE_SAME;
+    }
+    elapsed_ += l.elapsed_ns;
+    busy_ += busy;
+    bytes_ += static_cast<double>(l.bytes);
+    saturated_ = saturated_ && all_of_it;
+    const bool enough = saturated_ ? (busy_ >= kLeastNs && bytes_ >= kFragments * quantum_)
+                                         || (busy_ >= kLongNs && bytes_ >= quantum_)
+                                   : busy_ >= kSparseNs && bytes_ >= quantum_;
+    if (!enough) {
+        return FSBML_LIVE_SAME;
+    }
+    const double gap = static_cast<double>(busy_) / bytes_;
+    const bool saturated = saturated_;
+    restart();
+    return sampled(gap, saturated);
+}
+
+fsbml_live_change_t LiveRate::trial(std::size_t bytes, std::uint64_t took_ns) noexcept
+{
+    return sampled(static_cast<double>(std::max<std::uint64_t>(took_ns, 1)) / static_cast<double>(bytes),
+                   false);
+}
+
+fsbml_live_change_t LiveRate::sampled(double gap, bool saturated) noexcept
+{
+    const int side = gap > kBeyond * gap_ ? 1 : gap_ > kBeyond * gap ? -1 : 0;
+    if (!saturated && gap_ < kFarBeyond * gap) {
+        return FSBML_LIVE_SAME;
+    }
+    sample_[at_] = gap;
+    at_ = (at_ + 1) % kSamples;
+    n_ = std::min(n_ + 1, kSamples);
+    row_ = 0 == side ? 0 : side == side_ ? row_ + 1 : 1;
+    side_ = side;
+    if (row_ >= kRow) {
+        std::array<double, kSamples> last{};
+        for (std::size_t i = 0; i < kRow; ++i) {
+            last[i] = sample_[(at_ + kSamples - 1 - i) % kSamples];
+        }
+        gap_ = median(last, kRow);
+        n_ = at_ = row_ = 0;
+        side_ = 0;
+        return FSBML_LIVE_JUMP;
+    }
+    if (n_ < kSamples) {
+        return FSBML_LIVE_SAME;
+    }
+    gap_ += (median(sample_, n_) - gap_) / 8.0;
+    return FSBML_LIVE_DRIFT;
+}
+
+} // namespace fsbml

@@ -1,0 +1,65 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The rate of one rail, from what its transport has delivered. No clock, no I/O: looks are given to it.
+//
+// A look tells how much was acknowledged since the one before, and whether the transport still had something
+// to deliver. Looks add up to samples. Two kinds count:
+// - of a rail that was busy at all looks: at least 5 ms and four fragments, or 40 ms and one;
+// - of one that was busy at some of them, at least 20 ms. That is no more than an estimate of how long it was
+//   busy, and each time costs a round trip on top, so the sample counts only if the rail is faster than
+//   believed by a half: that is how a rail that has recovered, and is hardly used, is found out.
+// Linux counts busy times in jiffies, so that the looks, once a millisecond, tell more: only where they are
+// farther apart is its count taken. While the receiver holds the rail up, or within twice the bucket of a
+// shaper after a pause, nothing counts.
+//
+// Three samples in a row beyond 20 % on the same side replace the rate by their median; else the median of
+// the last eight moves it by an eighth. (A windowed maximum, as BBR has it, would take a shaper's bucket, and
+// a backlog that was acknowledged at once, for the rate.)
+#ifndef FSBML_LIVE_RATE_HPP
+#define FSBML_LIVE_RATE_HPP
+
+#include "api/fsbml_flow.h"
+
+#include <array>
+
+namespace fsbml
+{
+
+class LiveRate
+{
+public:
+    // ns per byte, > 0; bytes; bytes.
+    LiveRate(double gap, double burst, std::size_t quantum) noexcept;
+
+    fsbml_live_change_t look(const fsbml_live_look_t &l) noexcept;
+    // A piece alone on the rail was delivered within so long: a sample as of a rail that is busy now and
+    // then.
+    fsbml_live_change_t trial(std::size_t bytes, std::uint64_t took_ns) noexcept;
+    double gap() const noexcept { return gap_; } // ns per byte
+
+private:
+    static constexpr std::size_t kSamples = 8;
+
+    void restart() noexcept;
+    fsbml_live_change_t sampled(double gap, bool saturated) noexcept;
+
+    double gap_;
+    const double burst_, quantum_;
+    double skip_; // bytes that may have come out of a bucket
+    // The sample that is being taken.
+    std::uint64_t elapsed_ = 0, busy_ = 0;
+    double bytes_ = 0.0;
+    bool saturated_ = true; // busy at all looks
+    bool was_busy_ = false; // at the look before
+    // The last samples, ns per byte.
+    std::array<double, kSamples> sample_{};
+    std::size_t n_ = 0, at_ = 0;
+    int side_ = 0; // of the last ones in a row: 1 slower than believed, -1 faster
+    unsigned row_ = 0;
+};
+
+} // namespace fsbml
+
+#endif

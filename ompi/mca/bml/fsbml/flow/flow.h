@@ -1,0 +1,52 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/**
+ * @file
+ * Flow: what the transport says of the rails while the job runs, and how much may wait on them.
+ *
+ * At most once a millisecond, while a rail has something to do, the kernel is asked what this process'
+ * connections on it have delivered, and what is left. That corrects the rail's rate and its backlog. While
+ * small messages are sent as well, a rail gets no more bulk than it needs to stay busy: what the PML is
+ * refused it keeps, and offers again, so that the rail is chosen when there is room on it, and nothing small
+ * waits behind much.
+ */
+#ifndef MCA_BML_FSBML_FLOW_H
+#define MCA_BML_FSBML_FLOW_H
+
+#include "peers/peers.h"
+
+/** Messages up to this size are urgent, fragments and messages beyond the other may wait. */
+enum { FSBML_FLOW_URGENT = 4096, FSBML_FLOW_BULK = 8192 };
+
+/** Once there are rails. `urgent` is called when small messages are sent again, or no more. */
+void fsbml_flow_setup(void (*urgent)(bool begins));
+void fsbml_flow_teardown(void);
+/** Size of fragments: what a rail must have to be busy. */
+void fsbml_flow_quantum(const mca_bml_fsbml_group_t *group, size_t bytes);
+
+/** What a byte of a fragment takes on a rail by now, in ns; 0: not known. */
+double fsbml_flow_gap(uint32_t rail);
+
+typedef struct fsbml_flow_t {
+    _Atomic uint64_t short_until_ns; /**< until then queues are short; UINT64_MAX: there is no feedback */
+} fsbml_flow_t;
+extern fsbml_flow_t fsbml_flow;
+
+/** An urgent message was sent. */
+static inline void fsbml_flow_urgent(uint64_t now)
+{
+    enum { FOR_NS = 1000000000, STEP_NS = 10000000 }; /* written once a step: others may read it */
+    if (now + FOR_NS - STEP_NS > atomic_load_explicit(&fsbml_flow.short_until_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&fsbml_flow.short_until_ns, now + FOR_NS, memory_order_relaxed);
+    }
+}
+
+/** The rail for a piece of bulk of *bytes bytes, of which `best` would deliver first of those in a mask; -1:
+ * it is to wait, and to be refused: the PML offers it again. `of` names the message, `left` are its bytes
+ * that were not given to any rail yet, these among them. *bytes becomes less only if it `may_cut`. */
+int fsbml_flow_rail(uint32_t best, uint32_t rails, size_t *bytes, bool may_cut, const void *of, size_t left);
+
+#endif /* MCA_BML_FSBML_FLOW_H */

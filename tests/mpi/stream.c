@@ -1,0 +1,102 @@
+/*
+ * Copyright (c) 2026      The FSBML developers. All rights reserved.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+/*
+ * Long messages one behind the other, for a while, and small ones to and fro beside them: what a job does
+ * while its rails become slower and faster. Ranks of the lower half send to those of the upper half. Usage:
+ * stream [SECONDS]
+ */
+#include "check.h"
+
+enum { BYTES = 262144, AT_ONCE = 8, PING = 16, TAG_STREAM = 1, TAG_PING = 2, TAG_END = 3 };
+
+static uint8_t *buffer[AT_ONCE];
+static MPI_Request request[AT_ONCE];
+static MPI_Comm pings;
+
+static uint64_t seed_of(int sender, uint64_t number)
+{
+    return check_seed(sender, check_size - 1 - sender, TAG_STREAM, number);
+}
+
+static void start(int slot, uint64_t number)
+{
+    if (check_rank < check_size / 2) {
+        check_fill(buffer[slot], BYTES, seed_of(check_rank, number));
+        MPI_Isend(buffer[slot], BYTES, MPI_BYTE, check_partner(), TAG_STREAM, MPI_COMM_WORLD, &request[slot]);
+    } else {
+        check_poison(buffer[slot], BYTES);
+        MPI_Irecv(buffer[slot], BYTES, MPI_BYTE, check_partner(), TAG_STREAM, MPI_COMM_WORLD, &request[slot]);
+    }
+}
+
+/* One there, and one back. */
+static void ping(uint64_t number)
+{
+    uint64_t word[PING / 8] = {check_mix(number), number};
+    if (check_rank < check_size / 2) {
+        MPI_Send(word, PING, MPI_BYTE, check_partner(), TAG_PING, pings);
+        word[0] = word[1] = 0;
+        MPI_Recv(word, PING, MPI_BYTE, check_partner(), TAG_PING, pings, MPI_STATUS_IGNORE);
+        CHECK(check_mix(number) == word[0] && number == word[1], "ping %" PRIu64 " came back otherwise",
+              number);
+    } else {
+        MPI_Recv(word, PING, MPI_BYTE, check_partner(), TAG_PING, pings, MPI_STATUS_IGNORE);
+        MPI_Send(word, PING, MPI_BYTE, check_partner(), TAG_PING, pings);
+    }
+}
+
+/* Sender and receiver go through the same numbers: after each message a ping, which also tells whether
+ * another message comes. */
+static uint64_t run(double seconds)
+{
+    const double end = check_seconds() + seconds;
+    uint64_t started = 0, done = 0;
+    for (; started < AT_ONCE; ++started) {
+        start((int) started, started);
+    }
+    for (bool more = true; done < started; ++done) {
+        const int slot = (int) (done % AT_ONCE);
+        MPI_Wait(&request[slot], MPI_STATUS_IGNORE);
+        if (check_rank >= check_size / 2) {
+            CHECK_CONTENT(buffer[slot], BYTES, seed_of(check_partner(), done), "message of the stream");
+        }
+        ping(done);
+        if (more) {
+            int go = check_seconds() < end;
+            if (check_rank < check_size / 2) {
+                MPI_Send(&go, 1, MPI_INT, check_partner(), TAG_END, pings);
+            } else {
+                MPI_Recv(&go, 1, MPI_INT, check_partner(), TAG_END, pings, MPI_STATUS_IGNORE);
+            }
+            more = 0 != go;
+        }
+        if (more) {
+            start(slot, started++);
+        }
+    }
+    return done;
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv, "stream", 2);
+    MPI_Comm_dup(MPI_COMM_WORLD, &pings);
+    for (int i = 0; i < AT_ONCE; ++i) {
+        buffer[i] = check_alloc(BYTES);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (0 == check_rank) {
+        printf("stream: begins\n");
+        fflush(stdout);
+    }
+    const uint64_t done = run(argc > 1 ? atof(argv[1]) : 5.0);
+    CHECK(done >= AT_ONCE, "only %" PRIu64 " messages", done);
+    for (int i = 0; i < AT_ONCE; ++i) {
+        check_free(buffer[i], BYTES);
+    }
+    MPI_Comm_free(&pings);
+    return check_end();
+}

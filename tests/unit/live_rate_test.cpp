@@ -1,0 +1,160 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The rate of a rail by what its transport delivers: looks at a rail of a given rate, once a millisecond.
+
+#include "flow/live_rate.hpp"
+#include "test.hpp"
+
+#include <cmath>
+#include <random>
+
+namespace
+{
+
+using fsbml::LiveRate;
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::size_t kQuantum = 32768;
+
+// A look of a millisecond at a rail that is busy all the time; gap in ns/byte.
+fsbml_live_look_t busy_look(double gap, std::uint64_t elapsed = kMs)
+{
+    const auto bytes = static_cast<std::uint64_t>(static_cast<double>(elapsed) / gap);
+    return {elapsed, elapsed, 0, bytes, true};
+}
+
+// Milliseconds until the rate jumps, -1: it does not.
+int jumps_after(LiveRate &rate, const fsbml_live_look_t &look, int most)
+{
+    for (int ms = 1; ms <= most; ++ms) {
+        if (FSBML_LIVE_JUMP == rate.look(look)) {
+            return ms;
+        }
+    }
+    return -1;
+}
+
+TEST(LiveRate, StaysWhereItIsRight)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    EXPECT_EQ(-1, jumps_after(rate, busy_look(40.0), 1000));
+    EXPECT_NEAR(40.0, rate.gap(), 0.1);
+}
+
+TEST(LiveRate, FollowsARailThatFalls)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    const int ms = jumps_after(rate, busy_look(400.0), 1000);
+    EXPECT_GT(ms, 0);
+    EXPECT_LE(ms, 3 * 53); // three samples of four fragments, 13 ms each
+    EXPECT_NEAR(400.0, rate.gap(), 1.0);
+}
+
+TEST(LiveRate, FollowsAVerySlowRailByOneFragment)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    EXPECT_GT(jumps_after(rate, busy_look(2000.0), 1000), 0);
+    EXPECT_NEAR(2000.0, rate.gap(), 10.0);
+}
+
+TEST(LiveRate, DriftsToARailThatIsALittleSlower)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    EXPECT_EQ(-1, jumps_after(rate, busy_look(42.0), 2000));
+    EXPECT_NEAR(42.0, rate.gap(), 0.1);
+}
+
+TEST(LiveRate, NeverJumpsByNoise)
+{
+    std::mt19937 random(1);
+    RecordProperty("seed", 1);
+    std::uniform_real_distribution<double> noise(0.7, 1.3);
+    LiveRate rate(40.0, 0.0, kQuantum);
+    for (int ms = 0; ms < 100000; ++ms) {
+        ASSERT_NE(FSBML_LIVE_JUMP, rate.look(busy_look(40.0 * noise(random)))) << ms;
+    }
+    EXPECT_NEAR(40.0, rate.gap(), 4.0);
+}
+
+// Taken for 10 times slower than it is by now, it gets a fragment now and then, which is gone at once.
+TEST(LiveRate, FindsOutThatAHardlyUsedRailHasRecovered)
+{
+    LiveRate rate(400.0, 0.0, kQuantum);
+    int jumped = -1;
+    for (int i = 0; i < 100 && jumped < 0; ++i) { // a fragment each 13 ms takes 1.3 ms
+        bool any = false;
+        for (const fsbml_live_look_t &l : {fsbml_live_look_t{kMs, kMs, 0, 25000, true},
+                                           fsbml_live_look_t{kMs, 0, 0, kQuantum - 25000, false},
+                                           fsbml_live_look_t{2 * kMs, 0, 0, 0, false}}) {
+            any = FSBML_LIVE_JUMP == rate.look(l) || any;
+        }
+        jumped = any ? i : jumped;
+    }
+    EXPECT_GE(jumped, 0);
+    EXPECT_NEAR(40.0, rate.gap(), 12.0);
+}
+
+// A rail that is busy now and then costs a round trip each time: it is no slower for that.
+TEST(LiveRate, IsNoSlowerForPauses)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    for (int i = 0; i < 1000; ++i) {
+        EXPECT_EQ(FSBML_LIVE_SAME, rate.look({kMs, kMs, 0, 10000, true}));
+        EXPECT_EQ(FSBML_LIVE_SAME, rate.look({kMs, 0, 0, 1000, false}));
+    }
+    EXPECT_EQ(40.0, rate.gap());
+}
+
+TEST(LiveRate, IsNotTheReceivers)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    for (int ms = 0; ms < 3000; ++ms) { // it was stopped: nothing is taken in
+        EXPECT_EQ(FSBML_LIVE_SAME, rate.look({kMs, kMs, kMs, 0, true}));
+    }
+    EXPECT_EQ(40.0, rate.gap());
+}
+
+TEST(LiveRate, IsNotWhatABucketLetsPass)
+{
+    const double burst = 1e6;
+    LiveRate rate(80.0, burst, kQuantum);
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(FSBML_LIVE_SAME, rate.look({1000 * kMs, 0, 0, 0, false})); // the bucket fills
+        for (int ms = 0; ms < 100; ++ms) {                                   // and empties, ten times faster
+            const double gap = ms < 8 ? 8.0 : 80.0;
+            EXPECT_NE(FSBML_LIVE_JUMP, rate.look(busy_look(gap))) << i << ' ' << ms;
+        }
+    }
+    EXPECT_NEAR(80.0, rate.gap(), 1.0);
+}
+
+// A process that computes looks seldom: there the kernel's count of busy time is taken.
+TEST(LiveRate, TakesTheKernelsCountBetweenLooksThatAreFarApart)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    for (int i = 0; i < 100; ++i) { // busy for 12 of 50 ms, at both looks: queued since
+        EXPECT_EQ(FSBML_LIVE_SAME, rate.look({50 * kMs, 12 * kMs, 0, 300000, true}));
+    }
+    EXPECT_EQ(40.0, rate.gap());
+    EXPECT_GT(jumps_after(rate, busy_look(400.0, 50 * kMs), 100), 0);
+    EXPECT_NEAR(400.0, rate.gap(), 1.0);
+}
+
+TEST(LiveRate, RefusesWhatIsNoRate)
+{
+    EXPECT_EQ(nullptr, fsbml_live_create(0.0, 0.0, kQuantum));
+    EXPECT_EQ(nullptr, fsbml_live_create(std::nan(""), 0.0, kQuantum));
+    EXPECT_EQ(nullptr, fsbml_live_create(1.0, -1.0, kQuantum));
+    EXPECT_EQ(nullptr, fsbml_live_create(1.0, 0.0, 0));
+    fsbml_live_t *live = fsbml_live_create(40.0, 0.0, kQuantum);
+    ASSERT_NE(nullptr, live);
+    const fsbml_live_look_t look = busy_look(40.0);
+    EXPECT_EQ(FSBML_LIVE_SAME, fsbml_live_look(live, &look));
+    EXPECT_EQ(40.0, fsbml_live_gap(live));
+    fsbml_live_destroy(live);
+    fsbml_live_destroy(nullptr);
+}
+
+} // namespace
