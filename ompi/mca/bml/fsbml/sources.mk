@@ -125,6 +125,8 @@ fsbml_shim_sources = \
 	peers/proof.c \
 	flow/flow.h \
 	flow/flow.c \
+	flow/room.c \
+	flow/sockets.c \
 	send/send.h \
 	send/btl.c \
 	send/handles.c \

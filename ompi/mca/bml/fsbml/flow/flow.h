@@ -49,4 +49,36 @@ static inline void fsbml_flow_urgent(uint64_t now)
  * that were not given to any rail yet, these among them. *bytes becomes less only if it `may_cut`. */
 int fsbml_flow_rail(uint32_t best, uint32_t rails, size_t *bytes, bool may_cut, const void *of, size_t left);
 
+/* ------------------------------------------------------------------- inside the room */
+
+/* flow/sockets.c: what the kernel says of this process' connections */
+/** What all connections of a rail have done since the look before. */
+typedef struct fsbml_flow_seen_t {
+    size_t n; /**< connections that are known; 0: nothing else is */
+    fsbml_live_look_t look;
+    uint64_t queued;        /**< bytes that the rail has still to take, not what a receiver has no room for */
+    uint64_t round_trip_ns; /**< the shortest */
+    double payload;         /**< share of it in what an interface counts */
+    bool is_stale;          /**< some have gone: they are to be searched for */
+} fsbml_flow_seen_t;
+fsbml_flow_seen_t fsbml_sockets_look(uint32_t rail);
+/** Finds the connections, and keeps what is known of those that are still there. */
+void fsbml_sockets_search(void);
+void fsbml_sockets_forget(void);
+
+/* flow/room.c: what may be sent */
+/** `alone`: no other rank uses the rails; `may`: bulk may be refused. */
+void fsbml_room_begin(bool alone, bool may);
+/** Returns how often bulk was refused. */
+uint32_t fsbml_room_end(void);
+/** What a byte takes on a rail, and with how much to do it takes no more bulk. */
+void fsbml_room_set(uint32_t rail, double gap, uint64_t window_ns);
+/** What this process has with it at a look. */
+void fsbml_room_left(uint32_t rail, size_t bytes);
+/** A rail is to have the next small piece; false: another one has, or is to. */
+bool fsbml_room_try(uint32_t rail);
+/** When a rail was given such a piece, and how large; 0: none is under way. */
+uint64_t fsbml_room_tried(uint32_t rail, size_t *bytes);
+void fsbml_room_try_end(void);
+
 #endif /* MCA_BML_FSBML_FLOW_H */
