@@ -1,7 +1,5 @@
 # -*- shell-script -*-
-#
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
-#
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # What FSBML asks of the machine when it is built on its own: a C++17 compiler, and an Open MPI with its internal headers.

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What a decision costs: nanoseconds for choosing a rail and charging it, through the C boundary as the shim

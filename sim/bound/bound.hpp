@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What no schedule can beat: a lower bound on the makespan of a workload on a cluster.

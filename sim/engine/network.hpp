@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // NICs, bottlenecks and wires: what becomes of a fragment between the sender's processor and the receiver's.

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // A job in virtual time: processes, whose processors and NICs are busy as LogGP says, and a rule that

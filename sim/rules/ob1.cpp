@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Open MPI's r2 and ob1 over tcp, as in 5.0.7 (4.1.4 does the same).

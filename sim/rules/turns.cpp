@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Rules that take rails in turn, by weight or not, and rules that take one alone. None knows what is under

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // UCX's protocols over several lanes, as of 1.18 and later (read at 00b3fbb9).

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Rules with a virtual finishing time: the thesis' own, and FSBML's formula with a part left out, to see what

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Where workloads get sizes, peers and pauses from: the same for a seed on every machine, as far as log and

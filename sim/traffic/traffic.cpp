@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The catalogue. Sizes are those at which rails of 10 Mbit/s to 100 Gbit/s differ: around where a message

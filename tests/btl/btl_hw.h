@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A BTL with the semantics of hardware, for tests: several modules between the processes of one machine, each
  * with a rate, a latency and limits of its own. Memory must be registered, and each use of a registration is

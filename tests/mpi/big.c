@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ends of the range: one message of more than 2 GiB, with small ones before and behind it that must keep
  * their order; and messages of no bytes, of every kind. The first two ranks need 4.1 GiB of memory together.

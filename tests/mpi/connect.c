@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Open_port, MPI_Comm_accept, MPI_Comm_connect: the two halves of the job meet through a port, talk over
  * the intercommunicator and merged, part, and meet once more.

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Derived datatypes: non-contiguous on the sending side, the receiving side and both, below and above the
  * eager limit. What a type covers is computed here by hand; bytes that it does not cover must stay as they

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file What a node's interfaces have sent, for programs on a virtual cluster. */
 #ifndef FSBML_TESTS_MPI_INTERFACES_H
 #define FSBML_TESTS_MPI_INTERFACES_H

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A rank that computes for two seconds, and so makes no progress, while the others send to it: nothing is
  * lost, and no rail passes for dead because its partner is busy. The last rank is late, then the first.

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Init and MPI_Finalize in the situations that are easy to forget. Usage: lifecycle
  * quiet|pair|unreceived|busy quiet       no message at all pair        only ranks 0 and size-1 ever talk

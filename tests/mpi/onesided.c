@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One-sided communication: put and get under fence, lock with flush, and post-start, on windows made from own
  * memory and on allocated ones. What computes at the target is in onesided_atomics.c, passive targets and odd

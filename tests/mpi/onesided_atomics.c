@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One-sided communication that computes at the target: accumulate with several operations and types,
  * get_accumulate, fetch_and_op, compare_and_swap; all ranks on the same words at once, with exact results;

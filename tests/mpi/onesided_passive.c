@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One-sided communication whose target does nothing for it: lock, lock_all, flush and flush_local, rput and
  * rget, large transfers and many tiny ones, strided types, to oneself; the target computes meanwhile, and

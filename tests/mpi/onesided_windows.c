@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One-sided communication on windows of other kinds: dynamic ones, to which memory is attached while they
  * live, shared ones of a node's ranks, windows with different sizes and units on each rank, many at once; and

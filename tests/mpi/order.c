@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Message order when rails differ in speed: messages of one (source, communicator) match in the order in
  * which they were sent, whatever their sizes. Sizes, tags and contents follow from a seed that all ranks

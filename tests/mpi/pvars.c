@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* FSBML's performance variables, as a tool reads them: they are all there, of the right class; what they
  * count is what was sent; handles begin at zero and are their own, resets as well; threads may read
  * meanwhile. */

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The lives of requests: cancelled receives, persistent requests that are started again and again,
  * partitioned communication (Open MPI 5), buffered sends from a pool that is always nearly full, requests

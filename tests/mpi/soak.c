@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random traffic between all ranks for a given time. What each rank sends in an epoch follows from the seed,
  * so that the receivers know size, tag and content of every message and notice one that is lost, comes twice,

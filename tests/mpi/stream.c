@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Long messages one behind the other, for a while, and small ones to and fro beside them: what a job does
  * while its rails become slower and faster. Ranks of the lower half send to those of the upper half. Usage:

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs cases (CHECK_CASE) one after the other in one MPI job, as a launch takes a second and most cases take
  * less. With a case that needs threads, the job has MPI_THREAD_MULTIPLE. Rank 0 prints for each case

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two peers with different rails (thesis 4.3.3.2): rank 0 streams to rank 1, and with `load` as much to rank
  * 2, of which it shares one rail less. Says what the interfaces of its node sent meanwhile; what that should

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Exchanges messages of all sizes, and prints what the performance variables say of this process' rails: a
  * witness beside the report, the trace and the interfaces' counters. Between the reading and MPI_Finalize
  * nothing is sent. */

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The BML's BTL arrays and descriptor contexts, on a fake BTL module. What default_* tests say holds with and
  * without the base patches: compiled against unpatched headers, this program shows what must not change,

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two ranks; prints "SIZE WINDOW NS" lines, the median time per message of many short batches: WINDOW
  * messages out, one answer back. Sizes of all ob1's protocols, so that every call into the BML that the base

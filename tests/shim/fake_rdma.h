@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Hardware that puts and gets, on the fake BTLs: it registers memory, copies bytes where both sides'
  * registrations of its own rail cover them, counts how often each byte was written, and completes when the
  * test says so. With the PML's part: the entry, and handles as they come out of a header. */

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a rail's device is, on a machine of two NUMA nodes that hwloc reads from a file (two_numa_nodes.xml):
  * rails named by their devices, the warning about a device of another NUMA node, and the display. */
 

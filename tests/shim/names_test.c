@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a rail is known by: names of fake BTLs as tcp and others give them, and the words by which a user
  * means a rail. machine_test.c has rails whose devices hwloc knows. */
 

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Put and get over all rails, on fake BTLs that register memory and copy it: every byte exactly once, with
  * the right registration of the right rail on both sides, charged where it went, and all rails done at the
  * same time. */

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* BTLs that refuse: the message goes to the next best rail. Each time all descriptors are accounted for
  * (world_down), and only the rail that took a message is charged for it. */
 

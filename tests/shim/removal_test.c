@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rails that are taken out of use and come back, with messages under way: bml_del_btl, bml_del_proc_btl,
  * bml_add_btl. Nothing is lost, nothing is sent twice, and each descriptor goes back to the BTL that made it
  * (world_down). */

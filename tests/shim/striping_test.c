@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Each byte of a striped message is sent exactly once, in the right place: a sender that cuts messages as
  * ob1's send_request_schedule does, over rails of random number, speed and limits that refuse and shorten at
  * random. */

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads in the pseudo BTL: eight send to several peers while one delivers completions and answers, and one
  * takes rails away, brings them back, and lets time pass. Every message completes once, every descriptor goes
  * back to its BTL, and the rails are charged for what they took. The same with a report and a trace, and a

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What holds on any cluster for any traffic: nothing is lost or doubled, and neither a processor nor a NIC

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The simulated cluster when a rail is not what it was, when the scheduler is told wrong, and when what is to

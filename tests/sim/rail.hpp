@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // A rail in virtual time: LogGP messages through a token bucket, with noise and disturbances, seeded.

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // All rivals: they keep to the rails they may use, lose no byte, and decide alike for a seed.

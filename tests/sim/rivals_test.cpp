@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The rivals in sim/rules, one by one: a sequence of decisions computed by hand shows what each is known for.

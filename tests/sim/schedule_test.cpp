@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // End to end in virtual time: the makespan of what the scheduler decides, against the best that there is.

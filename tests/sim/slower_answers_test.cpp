@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Shaped rails whose answers come slower than what they answer, beside one of 200 Mbit/s: the bucket there

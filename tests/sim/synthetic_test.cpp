@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The fit against samples whose parameters are known, over 1000 seeds: is each parameter within 3 %, is the

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The rate of a rail by what its transport delivers: looks at a rail of a given rate, once a millisecond.

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Tables in files: what a job keeps for the next one, and what a person pins. Nothing damaged, foreign or

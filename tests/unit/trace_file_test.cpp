@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The file of decisions: its text, its name, and what is said when it cannot be. tests/sim/decisions_test.cpp

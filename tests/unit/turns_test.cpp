@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // How far a peer is, between two nodes of which neither looks at its networks for milliseconds at a time:

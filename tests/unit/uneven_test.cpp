@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Peers with different rails (thesis 4.3.3.2): process A is only reachable over interconnect 1, process B

@@ -1,7 +1,5 @@
 # -*- shell-script -*-
-#
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
-#
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Read by two: Open MPI's autogen.pl, when this folder lies in its source tree, and FSBML's own configure.m4.

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * In an Open MPI of another version than that of its headers, this component may use none of Open MPI's
  * structures, but for those that the loader has compared by their own version: a component's. It finds r2 by

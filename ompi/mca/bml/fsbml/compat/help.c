@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Open MPI 6.0 compiles the help texts of its own source tree into its library and reads no help file at run
  * time: of a component that is built outside of the tree it would say that it has no help. So the texts are

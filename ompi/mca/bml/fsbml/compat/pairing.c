@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which of a peer's addresses a tcp module gets.
  *
  * tcp of 4.1 joins the interfaces of two nodes well, but then gives the first module that asks for a peer the

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The whole PRTT benchmark (thesis 3.2.1, 3.4.2), where there is time for it: `./fsbml calibrate`. Which
  * probes, and what they mean, the core says (core/measure/prtt/prtt.hpp). */
 

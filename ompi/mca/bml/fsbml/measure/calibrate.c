@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The measurement at start: two processes sweep each rail that they share (measure/sweep.c), on the BTLs'
  * active messages. What an earlier job has measured is used if a brief sweep confirms it
  * (measure/cache.c). */

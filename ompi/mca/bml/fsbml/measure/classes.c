@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A process' part in the measurement, and how all processes get the result.
  *
  * Pairs (measure/pairs.c) without a rank in common measure side by side. A pair's leader puts its table

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The measurement in detail, for users who want to look into it (`./fsbml calibrate`): the leader keeps the
  * samples, runs probes that test the fits, and writes all of it to a file. */
 

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams of messages on real BTLs, as sender and as receiver; how much is sent when, and what the arrivals
  * come to, the core says (core/measure/start/stream.hpp).
  *

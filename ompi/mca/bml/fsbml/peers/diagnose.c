@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Why a path does not work. One end alone cannot tell a cable that is out from a network that loses what
  * comes back, so the other end is asked, on another path that is live, what it sees: LOOK has this end's
  * view, its answer SEEN the other's. The core finds the cause from both (core/explain/verdict/diagnosis.hpp).

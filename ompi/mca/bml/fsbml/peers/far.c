@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers that are farther on some of their rails than the table says, which one pair of nodes has measured.
  *
  * The first message to a peer that has a choice of rails starts a few timed questions: those of

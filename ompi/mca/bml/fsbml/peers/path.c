@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A path's state: possible, live, closed because it failed, removed on request. Senders read the masks
  * without a lock; a thread that changes them has the endpoint's, so that no answer opens a path that is being
  * taken away. */

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A path carries traffic only after its peer has answered on it.
  *
  * An endpoint asks on all of its paths as soon as it is made, and waits for nothing: what the PML sends

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether a rail leads back: what this node sends comes in again at the same interface. No program without
  * privileges gets such frames, as the kernel drops what comes in with an address of its own; but it counts
  * them. So a few frames are sent to all in the network, three times, each time another number that no process

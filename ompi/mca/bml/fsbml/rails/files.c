@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A process that may not open as many files as it needs connections. Those that it cannot make fail at once;
  * those that peers make to it wait for ever: the kernel has them, and tcp asks for them again and again. */
 

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the kernel knows of a rail that is a network interface: how much it sent, for all programs, and how
  * long this process' TCP connections on it had data that the peer had not acknowledged yet. Nothing here is
  * asked on the way of a message, only for reports and by tools. */

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The node's ledger: where its file is, which processes join it. A ledger is of one job, one life of MPI, one
  * node and one user; spawned processes are another job, and have another ledger. */
 

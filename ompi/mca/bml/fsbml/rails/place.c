@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a rail's device is: its name, PCI address and NUMA node, and whether this process runs elsewhere. By
  * hwloc, and by the kernel's own files for what hwloc does not know. The former's list of interfaces, and the
  * latter's, may be of another network namespace: an interface counts as ours if its hardware address does, or

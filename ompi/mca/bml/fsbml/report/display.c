@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a job says of its rails when it starts, once: the table alone (bml_fsbml_verbose 1), or all that a
  * person wants to know of its networks (bml_fsbml_display), in the manner of Open MPI's own display of what
  * connects its hosts. */

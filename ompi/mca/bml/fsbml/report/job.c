@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a job leaves behind of its decisions: each process' trace of them (bml_fsbml_trace), and the report.
  *
  * The report of the job (bml_fsbml_report): each process' summary, gathered at the beginning of MPI_Finalize,

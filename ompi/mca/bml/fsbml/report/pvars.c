@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_T performance variables. One value a rail, in the order of the control variable bml_fsbml_rail_names;
  * there are always FSBML_MAX_RAILS values, those behind the last rail are 0, as a handle may be older than
  * the rails are. What is counted only while it is observed begins with the first handle. */

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A record of what this process gives to its rails, as a file (docs/trace.md), for `./fsbml whatif`
  * (bml_fsbml_record). It stands between the rails' BTLs and all code that sends by them: without the
  * parameter nothing of it is there. */

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The pseudo BTL: what the PML sees in place of the rails. It picks a rail when a descriptor is made (a
  * descriptor works only with the BTL that made it) and charges it when the descriptor is sent. What a rail
  * refuses goes to the next best; the PML, which would queue it, meets a refusal only if no rail takes it. */

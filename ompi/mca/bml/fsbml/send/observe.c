@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Looking at what the pseudo BTL decides: for a report, a trace, or a tool that reads counters. It begins at
  * set-up or when a tool asks, by giving the pseudo BTLs other functions (send/btl.c); before that
  * nothing here is called.

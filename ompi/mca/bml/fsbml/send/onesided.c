@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided communication where no rail has hardware for it. Open MPI 5.0's osc/rdma then sends active
  * messages by a BTL: it looks for one that stands both in the list of all BTLs and in the peer's lists, the
  * one of least latency first. Here it finds the pseudo BTL, so that each of its messages takes the rail that

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Put and get over all rails. The PML has one RDMA entry for a peer, the pseudo BTL's, so that its
  * comparisons with the eager entry hold. It cuts a long message into operations of one quantum; each takes
  * the rail that finishes it first, and is charged to it. */

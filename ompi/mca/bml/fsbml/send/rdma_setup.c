@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether and how the PML puts and gets over a group's rails, and its entries for that: one for all rails,
  * and one for each alone, for what must come behind something else, as ob1's FIN behind the bytes of a put.
  */

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Callbacks from the real BTLs to the PML. A real BTL names itself in each; the PML, which compares that name
  * with the entries it sends by, must meet the pseudo BTL instead, or an answer can wait for ever. */
 

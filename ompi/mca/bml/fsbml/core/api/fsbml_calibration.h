@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Measuring: the plan of probes, what they come to, and what that predicts. Part of fsbml_core.h. */
 #ifndef FSBML_CALIBRATION_H
 #define FSBML_CALIBRATION_H

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The pairs of ranks that measure, found from hellos. Part of fsbml_core.h. */
 #ifndef FSBML_CLASSES_H
 #define FSBML_CLASSES_H

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Why a rail between two nodes does not work: from what each end sees of it. Part of fsbml_core.h. */
 #ifndef FSBML_DIAGNOSIS_H
 #define FSBML_DIAGNOSIS_H

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The report of a job: what its rails carried, how well that was predicted, what it saved. Plain data that is
  * gathered over all ranks, bounded in size, and what makes text, JSON and a page of it. No header of Open
  * MPI. */

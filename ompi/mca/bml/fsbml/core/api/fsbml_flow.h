@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Feedback: what the transport says of a rail's rate and backlog while the job runs. Part of fsbml_core.h. */
 #ifndef FSBML_FLOW_H
 #define FSBML_FLOW_H

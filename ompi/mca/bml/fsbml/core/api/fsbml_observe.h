@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What an observer sees of messages: extremes, decisions, arrivals. Part of fsbml_core.h. */
 #ifndef FSBML_OBSERVE_H
 #define FSBML_OBSERVE_H

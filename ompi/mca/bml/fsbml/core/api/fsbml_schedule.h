@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Scheduling: models of rails, the scheduler over them, the ledger that ranks of a node share. Part of
  * fsbml_core.h. */
 #ifndef FSBML_SCHEDULE_H

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What processes and jobs tell each other: tables of rails, files, reports, hellos. Part of fsbml_core.h. */
 #ifndef FSBML_TABLE_H
 #define FSBML_TABLE_H

@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The decisions that an observer has kept, as a file (docs/trace.md): for `./fsbml trace` and `./fsbml
  * whatif`. No header of Open MPI. */
 #ifndef FSBML_TRACE_H

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The C boundary of scheduling: models of rails, schedulers, ledgers, policies by name; and the core's log.

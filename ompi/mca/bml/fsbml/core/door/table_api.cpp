@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The C boundary of what processes and jobs tell each other: tables of rails, their files, reports, hellos.

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The rate of one rail, from what its transport has delivered. No clock, no I/O: looks are given to it.

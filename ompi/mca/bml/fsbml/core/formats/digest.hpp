@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The digest of a text: equal on two processes iff their texts are (fsbml_digest() in fsbml_table.h).

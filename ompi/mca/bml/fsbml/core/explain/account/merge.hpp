@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Many summaries make one, of bounded size: sums, extremes, and the gravest of what cannot be added.

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The report as JSON (docs/report.schema.json): all of the summary and of the table. Units are in the names.

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The plots of the page. Each is rows of a label, a bar of SVG and a value; bars are drawn in per cent of the

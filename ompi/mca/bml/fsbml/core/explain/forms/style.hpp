@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // How the page looks. Colours of rails can be told apart by the colour-blind, and have a contrast of 3 and

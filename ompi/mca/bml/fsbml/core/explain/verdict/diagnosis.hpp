@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The cause of a rail's fault, from what the two ends see. Strong signs first: what an end says of itself (no

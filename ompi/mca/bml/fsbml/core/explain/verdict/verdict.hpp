@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What a job's figures say, in plain sentences: first what is wrong with a rail, then what the rails gave.

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Which rails are farther, from answers that are all disturbed: on a busy node no process polls its networks

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Which pairs of ranks measure which rails. Nodes fall in classes by the rails that they have; each rail that

@@ -1,5 +1,4 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-//
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The fit of a rail that was swept: a few PRTTs of small messages and a stream each way (see fsbml_sweep_t).
