@@ -1,8 +1,5 @@
-/*
- * Copyright (c) 2026      The FSBML developers. All rights reserved.
- *
- * SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Looks at the rails, and what follows for their rates and backlogs: see flow/flow.h. */
 
 #include "flow/flow.h"
@@ -101,8 +98,11 @@ static bool has_model(rail_state_t *s, uint32_t rail)
     const size_t quantum = s->quantum;
     fsbml_live_destroy(s->live);
     s->given = given;
-    s->model_gap = s->gap = s->told_gap = given.G_ns_per_byte + given.g_ns / (double) quantum;
-    s->live = fsbml_live_create(s->gap, given.burst_ns / given.G_ns_per_byte, quantum);
+    const double gap = given.G_ns_per_byte + given.g_ns / (double) quantum;
+    s->model_gap = gap;
+    s->gap = gap;
+    s->told_gap = gap;
+    s->live = fsbml_live_create(gap, given.burst_ns / given.G_ns_per_byte, quantum);
     return NULL != s->live;
 }
 
