@@ -4,12 +4,13 @@
  * @file
  * The door: what Open MPI sees of FSBML. Each function is a call into a room, all of which lie below:
  *
- * report/   what a person gets to see
+ * report/   what a user sees: table, report, trace, record, MPI_T variables
  * measure/  which processes measure rails, what they find, and how all get it
  * send/     the pseudo BTL: a message gets its rail
- * peers/    who can be reached, by which rails, and whether they are alive
+ * flow/     what the kernel says of the rails during the job; how much may wait on them
+ * peers/    which peers can be reached by which rails, and whether those paths are live
  * rails/    from BTL modules to rails; what the system knows of them
- * params/   what the user says
+ * params/   MCA parameters
  * compat/   Open MPI's versions and habits
  * core/     C++ without Open MPI, in rooms of its own: all decisions, and all arithmetic on L, o, g and G
  */

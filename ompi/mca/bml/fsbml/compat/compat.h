@@ -6,7 +6,8 @@
  * what tcp does otherwise than a rail's BTL should (compat/pairing.c, compat/goodbye.c, compat/closing.c).
  *
  * Every difference between the Open MPI versions that FSBML supports (4.1, 5.0 and 6.0), in one place. What
- * is newer counts as the newest of these, if configure finds that its interfaces are.
+ * is newer counts as the newest of these, if configure finds that its interfaces are. Another version means a
+ * branch at FSBML_OMPI_* here and in this folder; for a patched one also peers/hooks.h (docs/porting.md).
  */
 #ifndef MCA_BML_FSBML_COMPAT_H
 #define MCA_BML_FSBML_COMPAT_H

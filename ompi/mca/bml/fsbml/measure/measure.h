@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Measuring: probes, the table of what they gave, its way to all processes and to later jobs.
+ * Measuring: which processes measure, their probes, the table of parameters, its way to all processes and to
+ * later jobs. No rail is left without parameters: a measurement, a table of the user or of an earlier job, or
+ * what the BTLs and devices say. What samples and parameters mean is decided in core/measure.
  */
 #ifndef MCA_BML_FSBML_MEASURE_H
 #define MCA_BML_FSBML_MEASURE_H

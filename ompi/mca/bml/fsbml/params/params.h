@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * MCA parameters: what the user may say (params/params.c).
+ * MCA parameters: their names, ranges, defaults and help texts (params/params.c). A value out of range is an
+ * error, never corrected silently.
  */
 #ifndef MCA_BML_FSBML_PARAMS_H
 #define MCA_BML_FSBML_PARAMS_H

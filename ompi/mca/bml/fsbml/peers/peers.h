@@ -6,6 +6,8 @@
  *
  * endpoint  a peer, as the pseudo BTL addresses it: its paths and their state (peers/endpoint.c)
  * path      one rail to one peer: unproved until the peer has answered on it, then live, or dead
+ *
+ * A path's masks are atomics and may be read by any thread; all below `lock` in an endpoint needs that lock.
  */
 #ifndef MCA_BML_FSBML_PEERS_H
 #define MCA_BML_FSBML_PEERS_H

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Rails: from BTL modules to what a scheduler can choose from, and what the system knows of them.
+ * Rails: which BTL modules a scheduler can choose from, what they are called, and what the system knows of
+ * them. A rail has a name on its node ("eth1") and a key on all nodes ("tcp:10.71.1.0/24").
  *
  * rail      one real BTL module that shares its exclusivity with another
  * group     the rails of equal exclusivity; has the one pseudo BTL that the PML knows for all of their peers

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What a person gets to see of a job: the table at start, the report, traces, records, and MPI_T variables.
+ * What a user sees of a job: the table at start, the report, traces, records, and MPI_T variables.
  */
 #ifndef MCA_BML_FSBML_REPORT_H
 #define MCA_BML_FSBML_REPORT_H

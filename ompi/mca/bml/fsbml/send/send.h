@@ -2,7 +2,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Sending: the pseudo BTL's functions, and what they stand on.
+ * Sending: the pseudo BTL, which chooses a rail for each message, charges it, and has the real BTL send.
+ *
+ * - A group has one pseudo BTL, whatever rails a peer has of it: in 4.1 a receive callback names the real BTL
+ *   and not the peer, so what stands for a real BTL must not depend on the peer. Limits are the group's.
+ * - A descriptor is made by the BTL of the rail that was chosen, works with that BTL only, and is freed by
+ * it: by the pseudo BTL's btl_free (send/btl.c), or by the real BTL after completion where the PML gave up
+ *   ownership. One that waits is pending (send/held.c), which owns it until a rail takes it.
+ * - Completions, received messages and errors of real BTLs reach the PML as the pseudo BTL's (send/recv.c).
+ * - Put and get have one RDMA entry for a peer, as ob1 looks it up by the BTL of the eager entry. An entry
+ * for each rail would leave the choice to ob1: static weights for puts, one rail for a whole get. Over tcp a
+ * put is a send with a request for each piece, so there long messages are fragments, unless the processor
+ * feeds one rail only: then a put saves the second copy (send/rdma_setup.c).
  */
 #ifndef MCA_BML_FSBML_SEND_H
 #define MCA_BML_FSBML_SEND_H
