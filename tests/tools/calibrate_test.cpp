@@ -5,10 +5,9 @@
 #include "tools/calibrate/figures.hpp"
 #include "tools/calibrate/findings.hpp"
 #include "tools/calibrate/launches.hpp"
-#include "tools/calibrate/predict.hpp"
-#include "tools/calibrate/record.hpp"
 #include "tools/calibrate/show.hpp"
 
+#include "model/predict.hpp"
 #include "records/measurement.hpp"
 #include "records/table_file.hpp"
 
@@ -62,8 +61,9 @@ std::string report_of(double factor = 1, bool valid = true)
                     s.probe.rail = i;
                     s.probe.packets = packets;
                     s.probe.bytes = bytes;
-                    s.time_ns =
-                        static_cast<std::uint64_t>(predict_ns(rail.fit.params, packets, 0, bytes)) + 100U * k;
+                    s.time_ns = static_cast<std::uint64_t>(
+                                    fsbml::predict_prtt(rail.fit, FSBML_PROBE_THERE, packets, 0, bytes))
+                                + 100U * k;
                     samples.push_back(s);
                 }
             }
@@ -72,7 +72,8 @@ std::string report_of(double factor = 1, bool valid = true)
         s.probe.rail = i;
         s.probe.packets = 3;
         s.probe.bytes = 5000;
-        s.time_ns = static_cast<std::uint64_t>(predict_ns(rail.fit.params, 3, 0, 5000) * 1.25);
+        s.time_ns =
+            static_cast<std::uint64_t>(fsbml::predict_prtt(rail.fit, FSBML_PROBE_THERE, 3, 0, 5000) * 1.25);
         holdout.push_back(s);
     }
     const fsbml_measurement_t report{&table,         "4.1.4",        {"node0", "node1"}, 1,
@@ -128,38 +129,6 @@ TEST(Run, IsNothingElse)
                                     std::string("[1]"), other, report_of().substr(0, 500)}) {
         EXPECT_THROW(run_of(text), std::runtime_error) << text.substr(0, 40);
     }
-}
-
-// The formulas of the thesis' 3.2.2 and 3.2.3, in numbers.
-TEST(Predict, AMessageAndMany)
-{
-    const fsbml_loggp_t p = rail_of(40);
-    EXPECT_NEAR(predict_ns(p, 1, 0, 1), 2 * 23e3, tolerance);
-    EXPECT_NEAR(predict_ns(p, 1, 0, 1001), 2 * (23e3 + 40e3), tolerance);
-    EXPECT_NEAR(predict_ns(p, 5, 0, 1001), 2 * (23e3 + 40e3) + 4 * 43e3, tolerance);
-    EXPECT_NEAR(predict_ns(p, 5, 100e3, 1001), 2 * (23e3 + 40e3) + 4 * 102e3, tolerance);
-    EXPECT_NEAR(predict_ns(p, 5, 0, 1), 2 * 23e3 + 4 * 3e3, tolerance);
-}
-
-TEST(Predict, ABurstHidesItsTimeAndNoMore)
-{
-    fsbml_loggp_t p = rail_of(40);
-    p.burst_ns = 100e3;
-    EXPECT_NEAR(predict_ns(p, 1, 0, 1001), 2 * 23e3, tolerance) << "40 us of bytes, all of them at once";
-    EXPECT_NEAR(predict_ns(p, 1, 0, 10001), 2 * (23e3 + 300e3), tolerance);
-    EXPECT_NEAR(predict_ns(p, 11, 0, 1001), 2 * 23e3 + 40e3 + 10 * 43e3 - 100e3, tolerance);
-}
-
-TEST(Predict, TwoPieces)
-{
-    fsbml_loggp_t p = rail_of(40);
-    p.break_bytes = 1001;
-    p.g_above_ns = 70e3;
-    p.G_above_ns_per_byte = 50;
-    EXPECT_NEAR(gap_ns(p, 1000), 3e3 + 999 * 40, tolerance);
-    EXPECT_NEAR(gap_ns(p, 1001), 70e3, tolerance);
-    EXPECT_NEAR(gap_ns(p, 2001), 120e3, tolerance);
-    EXPECT_NEAR(predict_ns(p, 2, 0, 2001), 2 * (23e3 + 120e3 - 3e3) + 120e3, tolerance);
 }
 
 TEST(Findings, MediansOverCalibrations)

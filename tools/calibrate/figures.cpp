@@ -3,7 +3,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "figures.hpp"
 
-#include "predict.hpp"
+#include "model/loggp.hpp"
+#include "model/predict.hpp"
 #include "tools/text/statistics.hpp"
 
 #include <algorithm>
@@ -136,10 +137,11 @@ void add_single(const Findings &findings, const RailFindings &rail, std::vector<
         return;
     }
     const std::set<std::size_t> sizes = sizes_of(points);
-    const fsbml_loggp_t &p = rail.typical.params;
-    const std::string data =
-        "$points << EOD\n" + rows_of(points) + "EOD\n$model << EOD\n"
-        + line_of(sizes, 1, 1e18, [&](double bytes) { return predict_ns(p, 1, 0, bytes); }) + "EOD\n";
+    fsbml_fit_t fit{};
+    const fsbml_loggp_t &p = fit.params = rail.typical.params;
+    const auto time = [&](double bytes) { return predict_prtt(fit, FSBML_PROBE_THERE, 1, 0, bytes); };
+    const std::string data = "$points << EOD\n" + rows_of(points) + "EOD\n$model << EOD\n"
+                             + line_of(sizes, 1, 1e18, time) + "EOD\n";
     plots.push_back(
         {"prtt-" + file_part(rail.name),
          head(findings, rail, "a message there and back", sizes, "PRTT(1,0,s) in us") + data

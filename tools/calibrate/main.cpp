@@ -3,7 +3,6 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "figures.hpp"
 #include "launches.hpp"
-#include "record.hpp"
 #include "show.hpp"
 
 #include "records/table_file.hpp"

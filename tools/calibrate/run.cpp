@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "run.hpp"
 
-#include "predict.hpp"
+#include "model/predict.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -101,8 +101,8 @@ void read_rail(const json &object, std::uint32_t index, Run &run)
         fsbml_sample_t &last = run.holdout.back();
         if (last.predicted_ns == 0) {
             last.predicted_ns = static_cast<std::uint64_t>(
-                std::llround(predict_ns(rail.fit.params, last.probe.packets,
-                                        static_cast<double>(last.probe.delay_ns), last.probe.bytes)));
+                std::llround(predict_prtt(rail.fit, FSBML_PROBE_THERE, last.probe.packets,
+                                          static_cast<double>(last.probe.delay_ns), last.probe.bytes)));
         }
     }
 }

@@ -1,4 +1,4 @@
-// What came out, as text for people.
+// The results of a calibration, as text for people and as JSON.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
@@ -22,5 +22,8 @@ std::string holdout_table(const Findings &findings);
 
 // Remarks on rails, a line each; may be empty.
 std::string notes_text(const Findings &findings);
+
+// All of it; docs/calibrate.schema.json describes it.
+nlohmann::json record_of(const Findings &findings);
 
 } // namespace fsbml::bench
