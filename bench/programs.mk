@@ -18,17 +18,18 @@ bench/harness/%.o bench/matrix/%.o: optimise = -O0
 
 # ---- programs of MPI
 
-of_mpi = onetoone collectives p2p onesided
+of_mpi = onetoone collectives onesided
 libmpi.a: $(filter-out $(of_mpi:%=bench/mpi/%.o),$(call objects,bench/mpi))
 libkernels.a: $(call parts,bench/kernels)
 libbtl.a: $(call parts,bench/btl)
 $(of_mpi): %: bench/mpi/%.o libmpi.a libsession.a libpoints.a
+p2p: $(call objects,bench/p2p) libsession.a libpoints.a
 kernels: bench/kernels/main.o libkernels.a libsession.a libpoints.a
 # Not one of `all`: needs Open MPI's internal headers.
 btlbench: bench/btl/main.o libbtl.a libsession.a libpoints.a
 btlbench: mpi_link += -lopen-pal
-bench/mpi/%.o bench/kernels/%.o bench/btl/%.o: mpi = $(mpi_compile)
-$(of_mpi) kernels btlbench:
+bench/mpi/%.o bench/p2p/%.o bench/kernels/%.o bench/btl/%.o: mpi = $(mpi_compile)
+$(of_mpi) p2p kernels btlbench:
 	$(CXX) $(LDFLAGS) -o $@ $^ $(mpi_link)
 
 # Goes into programs that are not ours by LD_PRELOAD, and into those that mpirun starts beside them: so it links nothing.

@@ -21,7 +21,7 @@ as_cpp() { printf '%s %s -x c++ %s %s %s\n' "$1" "$CXX" "$CXXFLAGS" "$warnings" 
 
 plan() {
     local header mpi=${MPI_CPPFLAGS:-}
-    for header in "$fsbml"/*.h "$fsbml"/{compat,params,rails,peers,send,measure,report}/*.h tests/shim/*.h tests/mpi/*.h bench/app/*.h \
+    for header in "$fsbml"/*.h "$fsbml"/{compat,params,rails,peers,flow,send,measure,report}/*.h tests/shim/*.h tests/mpi/*.h bench/app/*.h \
         bench/btl/*.h; do
         [ -z "$mpi" ] || ! [ -f "$header" ] || as_c "$header" "-I$fsbml $core -Itests/shim $mpi"
     done
@@ -36,7 +36,7 @@ plan() {
         [ -f "$header" ] || continue
         case "$header" in
             # MPI's own header is needed
-            tools/session/* | bench/btl/* | bench/kernels/* | bench/mpi/*)
+            tools/session/* | bench/btl/* | bench/kernels/* | bench/mpi/* | bench/p2p/*)
                 [ -z "$mpi" ] || as_cpp "$header" "-I. $core -DOMPI_SKIP_MPICXX=1 $mpi"
                 ;;
             *) as_cpp "$header" "-I. $core" ;;

@@ -1,12 +1,55 @@
-// Waves on a periodic grid: what the stencil kernels of two and three dimensions share.
+// Stencil codes of two and three dimensions: waves on a periodic grid.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "waves.hpp"
+#include "halo.hpp"
 
 #include <cmath>
 
 namespace fsbml::bench
 {
+
+namespace
+{
+
+// Solves the wave equation for several fields by the leapfrog scheme. Each field is a plane wave, of which
+// the discrete solution is known at any step.
+class Waves : public Kernel
+{
+public:
+    Waves(int dimensions, int cells, int width, int fields);
+    void prepare() override;
+    void step() override;
+    std::string check() override;
+    Volume volume() const override;
+
+protected:
+    // The squared speed in cells a step, which keeps both schemes stable.
+    static constexpr double speed = 0.25;
+
+    const Halo &halo() const { return halo_; }
+    // Writes the field of the next step over that of the last.
+    virtual void advance(const Field &now, Field &last) const = 0;
+    // The second difference in one dimension of a wave, divided by the wave; `angle` is its phase from cell
+    // to cell.
+    virtual double second_difference(double angle) const = 0;
+
+private:
+    struct Wave {
+        std::array<double, 3> angles; // from cell to cell in each dimension
+        double step;                  // from step to step
+        double shift;
+    };
+
+    Wave wave(int field) const;
+    double value(const Wave &wave, const Cell &global, int step) const;
+    std::string check_waves() const;
+    std::string check_halo();
+
+    int dimensions_;
+    Halo halo_;
+    std::vector<Field> now_, last_;
+    int steps_ = 0;
+};
 
 Waves::Waves(int dimensions, int cells, int width, int fields)
     : dimensions_(dimensions), halo_(dimensions, cells, width), now_(static_cast<std::size_t>(fields)),
@@ -121,6 +164,73 @@ Volume Waves::volume() const
     volume.messages *= static_cast<int>(now_.size());
     volume.bytes *= static_cast<double>(now_.size());
     return volume;
+}
+
+// A stencil code of two dimensions: fourth order, so the halo is two cells wide, and four fields.
+class Halo2d : public Waves
+{
+public:
+    explicit Halo2d(Size size) : Waves(2, pick(size, 256, 1024, 2048), 2, 4) {}
+    int usual_steps() const override { return 4; }
+
+private:
+    void advance(const Field &now, Field &last) const override
+    {
+        const std::ptrdiff_t row = halo().stride(1);
+        for (int y = 0; y < halo().extent(1); ++y) {
+            const double *u = now.data() + halo().place({0, y, 0});
+            double *next = last.data() + halo().place({0, y, 0});
+            for (int x = 0; x < halo().extent(2); ++x, ++u) {
+                const double near = u[-1] + u[1] + u[-row] + u[row];
+                const double far = u[-2] + u[2] + u[-2 * row] + u[2 * row];
+                next[x] = 2 * u[0] - next[x] + speed * ((16 * near - far) / 12 - 5 * u[0]);
+            }
+        }
+    }
+
+    double second_difference(double angle) const override
+    {
+        return (16 * std::cos(angle) - std::cos(2 * angle) - 15) / 6;
+    }
+};
+
+// A stencil code of three dimensions: second order, so the halo is one cell wide, and three fields.
+class Halo3d : public Waves
+{
+public:
+    explicit Halo3d(Size size) : Waves(3, pick(size, 32, 64, 128), 1, 3) {}
+    int usual_steps() const override { return 2; }
+
+private:
+    void advance(const Field &now, Field &last) const override
+    {
+        const std::ptrdiff_t plane = halo().stride(0);
+        const std::ptrdiff_t row = halo().stride(1);
+        for (int z = 0; z < halo().extent(0); ++z) {
+            for (int y = 0; y < halo().extent(1); ++y) {
+                const double *u = now.data() + halo().place({z, y, 0});
+                double *next = last.data() + halo().place({z, y, 0});
+                for (int x = 0; x < halo().extent(2); ++x, ++u) {
+                    const double near = u[-1] + u[1] + u[-row] + u[row] + u[-plane] + u[plane];
+                    next[x] = 2 * u[0] - next[x] + speed * (near - 6 * u[0]);
+                }
+            }
+        }
+    }
+
+    double second_difference(double angle) const override { return 2 * std::cos(angle) - 2; }
+};
+
+} // namespace
+
+std::unique_ptr<Kernel> make_halo2d(Size size)
+{
+    return std::make_unique<Halo2d>(size);
+}
+
+std::unique_ptr<Kernel> make_halo3d(Size size)
+{
+    return std::make_unique<Halo3d>(size);
 }
 
 } // namespace fsbml::bench

@@ -1,8 +1,8 @@
 // Ping-pong: with the same memory each time, with fresh memory, and with many connections.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
+#include "message.hpp"
 #include "p2p.hpp"
-#include "p2p_message.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "p2p.hpp"
-#include "p2p_stream.hpp"
+#include "stream.hpp"
 #include "tools/text/statistics.hpp"
 
 #include <algorithm>

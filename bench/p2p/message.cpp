@@ -1,7 +1,7 @@
 // A message between two ranks, and the ping-pong with it.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "p2p_message.hpp"
+#include "message.hpp"
 
 #include "tools/points/pattern.hpp"
 

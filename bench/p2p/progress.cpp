@@ -1,8 +1,8 @@
 // Ways to wait for a message: polling, waiting in MPI, sleeping between polls; and the processor time of it.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
+#include "message.hpp"
 #include "p2p.hpp"
-#include "p2p_message.hpp"
 
 #include <ctime>
 

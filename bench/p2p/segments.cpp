@@ -1,8 +1,8 @@
 // Messages of pieces that lie apart in memory: by a datatype, and packed by hand.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
+#include "message.hpp"
 #include "p2p.hpp"
-#include "p2p_message.hpp"
 #include "tools/points/pattern.hpp"
 
 #include <algorithm>

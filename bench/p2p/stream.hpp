@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "p2p_message.hpp"
+#include "message.hpp"
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 
 #include "check_job.hpp"
 
-#include "event_queue.hpp"
+#include "sim/time/event_queue.hpp"
 
 #include <cmath>
 

@@ -5,8 +5,8 @@
 #ifndef FSBML_SIM_ENGINE_MAILBOX_HPP
 #define FSBML_SIM_ENGINE_MAILBOX_HPP
 
-#include "pool.hpp"
 #include "sim/job/workload.hpp"
+#include "sim/time/pool.hpp"
 
 #include <unordered_map>
 

@@ -12,9 +12,9 @@
 #ifndef FSBML_SIM_ENGINE_NETWORK_HPP
 #define FSBML_SIM_ENGINE_NETWORK_HPP
 
-#include "event_queue.hpp"
-#include "pool.hpp"
-#include "rail_times.hpp"
+#include "sim/time/event_queue.hpp"
+#include "sim/time/pool.hpp"
+#include "sim/time/rail_times.hpp"
 #include "simulate.hpp"
 
 namespace fsbml::sim::engine

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What is to happen, in the order of time; what is due at the same time, in the order of its planning.
-#ifndef FSBML_SIM_ENGINE_EVENT_QUEUE_HPP
-#define FSBML_SIM_ENGINE_EVENT_QUEUE_HPP
+#ifndef FSBML_SIM_TIME_EVENT_QUEUE_HPP
+#define FSBML_SIM_TIME_EVENT_QUEUE_HPP
 
 #include "sim/job/workload.hpp"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Things that come and go, by number, and lists of them that take no memory of their own.
-#ifndef FSBML_SIM_ENGINE_POOL_HPP
-#define FSBML_SIM_ENGINE_POOL_HPP
+#ifndef FSBML_SIM_TIME_POOL_HPP
+#define FSBML_SIM_TIME_POOL_HPP
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What a message of a size takes on a rail, in picoseconds, and how that changes in the course of time.
-#ifndef FSBML_SIM_ENGINE_RAIL_TIMES_HPP
-#define FSBML_SIM_ENGINE_RAIL_TIMES_HPP
+#ifndef FSBML_SIM_TIME_RAIL_TIMES_HPP
+#define FSBML_SIM_TIME_RAIL_TIMES_HPP
 
 #include "sim/job/cluster.hpp"
 

@@ -78,13 +78,11 @@ fsbml_core_sources = \
 	core/door/diagnosis_api.cpp \
 	core/door/flow_api.cpp \
 	core/door/observe_api.cpp \
-	core/door/record_name.cpp \
 	core/door/report_api.cpp \
 	core/door/schedule_api.cpp \
 	core/door/summary_api.cpp \
 	core/door/sweep_api.cpp \
-	core/door/table_api.cpp \
-	core/door/trace_api.cpp
+	core/door/table_api.cpp
 
 # Likewise, but for the door.
 fsbml_shim_sources = \
