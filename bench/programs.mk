@@ -13,7 +13,7 @@ include $(TOP)/tools/programs.mk
 libharness.a: $(call parts,bench/harness)
 libmatrix.a: $(call parts,bench/matrix)
 harness.program: bench/harness/main.o libharness.a libarms.a libtools.a libpoints.a
-matrix.program: bench/matrix/main.o libmatrix.a libtools.a
+matrix.program: bench/matrix/main.o libmatrix.a libarms.a libtools.a
 bench/harness/%.o bench/matrix/%.o: optimise = -O0
 
 # ---- programs of MPI

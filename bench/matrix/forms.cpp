@@ -29,7 +29,7 @@ constexpr Column<Cell> kCells[] = {
     {"fsbml/best",
      [](const Cell &c) { return fmt::format("{:.2f} ({:.2f}-{:.2f})", c.ratio, c.low, c.high); }},
     {"fsbml/r2", [](const Cell &c) { return c.r2 > 0.0 ? fmt::format("{:.2f}", c.r2) : "-"; }},
-    {"verdict", [](const Cell &c) { return std::string(name_of(c.verdict)); }},
+    {"verdict", [](const Cell &c) { return std::string(word_of(c.verdict)); }},
 };
 
 constexpr Column<Starts> kStarts[] = {
@@ -147,7 +147,7 @@ nlohmann::json document_of(const Matrix &matrix)
                                {"bytes", c.bytes},   {"fsbml_us", c.fsbml_us},
                                {"best", c.best},     {"best_us", c.best_us},
                                {"ratio", c.ratio},   {"low", c.low},
-                               {"high", c.high},     {"verdict", name_of(c.verdict)}};
+                               {"high", c.high},     {"verdict", word_of(c.verdict)}};
         if (c.r2 > 0.0) {
             cell["r2_ratio"] = c.r2;
         }

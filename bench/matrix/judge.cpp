@@ -78,21 +78,6 @@ Verdict verdict_of(double low, double ratio, double high) noexcept
     return high < 1.0 ? Verdict::faster : Verdict::unclear;
 }
 
-const char *name_of(Verdict verdict) noexcept
-{
-    switch (verdict) {
-    case Verdict::faster:
-        return "faster";
-    case Verdict::same:
-        return "same";
-    case Verdict::slower:
-        return "SLOWER";
-    case Verdict::unclear:
-        break;
-    }
-    return "unclear";
-}
-
 std::vector<Cell> cells_of(const std::string &regime, const nlohmann::json &document)
 {
     std::vector<Cell> cells;

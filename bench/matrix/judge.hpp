@@ -4,6 +4,8 @@
 #ifndef FSBML_BENCH_MATRIX_JUDGE_HPP
 #define FSBML_BENCH_MATRIX_JUDGE_HPP
 
+#include "tools/arms/compare.hpp"
+
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -13,7 +15,7 @@
 namespace fsbml::matrix
 {
 
-enum class Verdict { faster, same, slower, unclear };
+using bench::Verdict;
 
 struct Cell {
     std::string regime;
@@ -32,7 +34,6 @@ struct Cell {
 // Ratios of paired rounds: slower where the median is beyond 3 % and every round is beyond 1; the same where
 // all lie within 3 %; faster where every round is below 1.
 Verdict verdict_of(double low, double ratio, double high) noexcept;
-const char *name_of(Verdict verdict) noexcept;
 
 // The cells of what `./fsbml bench onetoone --json` wrote. Throws std::runtime_error for what is none.
 std::vector<Cell> cells_of(const std::string &regime, const nlohmann::json &document);

@@ -19,18 +19,7 @@ job() {
     harness_measure "$1" 2 --mca bml fsbml --mca bml_fsbml_verbose 5 -x XDG_CACHE_HOME="$cache" "${@:2}" "${harness_command[@]}"
 }
 
-# verdict WANTED UNWANTED: prints what is wrong with the last job, or nothing. Both are patterns, empty for none.
-verdict() {
-    local reason
-    reason=$(harness_failure "order 1" "$LIMIT")
-    if [ -n "$reason" ]; then
-        printf '%s' "$reason"
-    elif [ -n "$1" ] && ! grep -qE -- "$1" "$harness_stderr"; then
-        printf "nothing says '%s'" "$1"
-    elif [ -n "$2" ] && grep -qE -- "$2" "$harness_stderr"; then
-        printf "something says '%s'" "$2"
-    fi
-}
+verdict() { harness_said "order 1" "$LIMIT" "$@"; }
 
 # refusal WANTED: the same of a job that ends in MPI_Init, in time, with these words.
 refusal() {

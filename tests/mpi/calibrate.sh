@@ -21,16 +21,7 @@ PLACED=(-n 2 --host "node1,node2" --mca bml fsbml)
 
 start() { harness_start "$LIMIT" 3 "${PLACED[@]}" "$@" "${harness_command[@]}"; }
 
-# verdict [PATTERN]: prints what is wrong with the last job, or nothing.
-verdict() {
-    local reason
-    reason=$(harness_failure "order 1" "$LIMIT")
-    if [ -n "$reason" ]; then
-        printf '%s' "$reason"
-    elif [ -n "${1:-}" ] && ! grep -qE -- "$1" "$harness_stderr"; then
-        printf "nothing says '%s'" "$1"
-    fi
-}
+verdict() { harness_said "order 1" "$LIMIT" "${1:-}"; }
 
 # in_the_midst COMMAND...: runs it once the job that was started has sent a few probes; then waits for the job's end.
 in_the_midst() {

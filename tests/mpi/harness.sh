@@ -288,6 +288,19 @@ harness_failure() {
     fi
 }
 
+# harness_said NAME LIMIT WANTED [UNWANTED]: the same, and stderr has a line of the one pattern and none of the other; "": no pattern.
+harness_said() {
+    local reason
+    reason=$(harness_failure "$1" "$2")
+    if [ -n "$reason" ]; then
+        printf '%s' "$reason"
+    elif [ -n "$3" ] && ! grep -qE -- "$3" "$harness_stderr"; then
+        printf "nothing says '%s'" "$3"
+    elif [ -n "${4:-}" ] && grep -qE -- "$4" "$harness_stderr"; then
+        printf "something says '%s'" "$4"
+    fi
+}
+
 # What may stand on stderr, whatever the BML.
 HARNESS_NOISE=(
     '^$'

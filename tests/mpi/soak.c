@@ -266,19 +266,9 @@ static void receive_probed(MPI_Comm comm, int epoch, bool wait)
 
 static void receive(MPI_Comm comm, int epoch, bool wait)
 {
-    switch (way_of(epoch, check_rank)) {
-    case POSTED:
-        receive_posted(comm, epoch, wait);
-        break;
-    case PROBED:
-        receive_probed(comm, epoch, wait);
-        break;
-    case NAMED:
-        receive_named(comm, epoch, wait);
-        break;
-    case WAYS:
-        break;
-    }
+    static void (*const by_way[WAYS])(MPI_Comm, int, bool) = {
+        [POSTED] = receive_posted, [PROBED] = receive_probed, [NAMED] = receive_named};
+    by_way[way_of(epoch, check_rank)](comm, epoch, wait);
 }
 
 static void run_epoch(MPI_Comm comm, int epoch)

@@ -148,24 +148,30 @@ static inline void pml_rdma_done(mca_btl_base_module_t *btl, struct mca_btl_base
                 || fsbml_rail_of(btl) >= 0;
 }
 
+/* A rail that puts and gets. */
+static inline void can_rdma(fake_btl_t *f, uint32_t flags, bool registers)
+{
+    mca_btl_base_module_t *b = &f->super;
+    fake_construct(f, 4096, 65536, 10);
+    b->btl_flags |= flags;
+    b->btl_put = do_put;
+    b->btl_get = do_get;
+    b->btl_put_limit = b->btl_get_limit = SIZE_MAX;
+    b->btl_min_rdma_pipeline_size = 1 << 20;
+    if (registers) {
+        b->btl_register_mem = do_register;
+        b->btl_deregister_mem = do_deregister;
+        b->btl_registration_handle_size = sizeof(mca_btl_base_registration_handle_t);
+    }
+}
+
 /* n rails to one peer, with these abilities (MCA_BTL_FLAGS_*), all live. */
 static inline mca_bml_base_endpoint_t *up(int n, uint32_t flags, bool registers)
 {
     memset(rdma, 0, sizeof(rdma));
     memset(&told, 0, sizeof(told));
     for (int i = 0; i < n; ++i) {
-        mca_btl_base_module_t *b = &fake[i].super;
-        fake_construct(&fake[i], 4096, 65536, 10);
-        b->btl_flags |= flags;
-        b->btl_put = do_put;
-        b->btl_get = do_get;
-        b->btl_put_limit = b->btl_get_limit = SIZE_MAX;
-        b->btl_min_rdma_pipeline_size = 1 << 20;
-        if (registers) {
-            b->btl_register_mem = do_register;
-            b->btl_deregister_mem = do_deregister;
-            b->btl_registration_handle_size = sizeof(mca_btl_base_registration_handle_t);
-        }
+        can_rdma(&fake[i], flags, registers);
     }
     peer_flags = FSBML_HELLO_RDMA;
     world_up(n);

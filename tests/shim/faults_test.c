@@ -252,6 +252,18 @@ FAKE_TEST(what_the_peer_gave_up_is_not_used)
     leave();
 }
 
+/* The peer answers on another path only, and the reason is told. */
+static void loops_to(const char *whom)
+{
+    char why[FSBML_REASON_MAX];
+    snprintf(why, sizeof(why), "what %s sends on it comes to %s", fsbml_node_name(), whom);
+    time_out();
+    pass_time(30);
+    pass_time(30);
+    check_fault("there", FSBML_FAULT_LOOP, why);
+    leave();
+}
+
 /* A question comes back to the process that asked. No peer answers, and the reason is told. */
 FAKE_TEST(a_question_comes_back)
 {
@@ -262,13 +274,7 @@ FAKE_TEST(a_question_comes_back)
     (void) fake_answer(&fake[1], false);
     fake_deliver(&fake[1], FSBML_TAG_PROBE, word, sizeof(word));
     CHECK(0 == fake[1].n_queue && 1 == ep->live);
-    time_out();
-    pass_time(30);
-    pass_time(30);
-    char why[FSBML_REASON_MAX];
-    snprintf(why, sizeof(why), "what %s sends on it comes to itself", fsbml_node_name());
-    check_fault("there", FSBML_FAULT_LOOP, why);
-    leave();
+    loops_to("itself");
 }
 
 /* Another process got the question, and says that it is not the one that was asked: that proves nothing of
@@ -284,13 +290,7 @@ FAKE_TEST(a_question_goes_astray)
     word[3] = 2;
     fake_deliver(&fake[1], FSBML_TAG_PROBE, word, sizeof(word));
     CHECK(1 == ep->live);
-    time_out();
-    pass_time(30);
-    pass_time(30);
-    char why[FSBML_REASON_MAX];
-    snprintf(why, sizeof(why), "what %s sends on it comes to peer", fsbml_node_name());
-    check_fault("there", FSBML_FAULT_LOOP, why);
-    leave();
+    loops_to("peer");
 }
 
 /* The same from the other side: a process that gets a question for another says so, and proves no path with

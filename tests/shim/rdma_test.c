@@ -359,15 +359,7 @@ FAKE_TEST(what_follows_a_put_waits_for_its_rail)
 FAKE_TEST(other_peers)
 {
     for (int i = 0; i < 2; ++i) {
-        mca_btl_base_module_t *b = &fake[i].super;
-        fake_construct(&fake[i], 4096, 65536, 10);
-        b->btl_flags |= MCA_BTL_FLAGS_RDMA;
-        b->btl_put = do_put;
-        b->btl_get = do_get;
-        b->btl_put_limit = b->btl_get_limit = SIZE_MAX;
-        b->btl_register_mem = do_register;
-        b->btl_deregister_mem = do_deregister;
-        b->btl_registration_handle_size = sizeof(mca_btl_base_registration_handle_t);
+        can_rdma(&fake[i], MCA_BTL_FLAGS_RDMA, true);
     }
     memset(rdma, 0, sizeof(rdma));
     memset(&told, 0, sizeof(told));

@@ -7,6 +7,7 @@
 
 #include "api/fsbml_core.h"
 #include "model.hpp"
+#include "model/loggp.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -35,25 +36,12 @@ inline fsbml_table_t table_of(std::uint32_t rails)
     return t;
 }
 
-// Each number of a fit that is in a record, and no two alike.
-constexpr double fsbml_loggp_t::*kModel[] = {
-    &fsbml_loggp_t::L_ns,
-    &fsbml_loggp_t::o_s_ns,
-    &fsbml_loggp_t::o_r_ns,
-    &fsbml_loggp_t::g_ns,
-    &fsbml_loggp_t::G_ns_per_byte,
-    &fsbml_loggp_t::burst_ns,
-    &fsbml_loggp_t::O_s_ns_per_byte,
-    &fsbml_loggp_t::O_r_ns_per_byte,
-    &fsbml_loggp_t::break_bytes,
-    &fsbml_loggp_t::g_above_ns,
-    &fsbml_loggp_t::G_above_ns_per_byte,
-};
+// Each number of a fit that is in a record.
 inline std::vector<double *> numbers_of(fsbml_fit_t &f)
 {
     std::vector<double *> numbers;
     for (fsbml_loggp_t *p : {&f.params, &f.back}) {
-        for (double fsbml_loggp_t::*const m : kModel) {
+        for (double fsbml_loggp_t::*const m : fsbml::kMembers) {
             numbers.push_back(&(p->*m));
         }
     }

@@ -138,41 +138,31 @@ int fsbml_show_help_add_dir(const char *dir);
 #    define FSBML_BTL_FLAGS_ANY 0
 #endif
 
-/* Size of this process' job, and processes of it on this node. */
+/* Size of this process' job, processes of it on this node, and the like. */
+#ifdef FSBML_OMPI_4
+#    define FSBML_PROCESS_INFO ompi_process_info
+#else
+#    define FSBML_PROCESS_INFO opal_process_info
+#endif
+
 static inline uint32_t fsbml_job_size(void)
 {
-#ifdef FSBML_OMPI_4
-    return ompi_process_info.num_procs;
-#else
-    return opal_process_info.num_procs;
-#endif
+    return FSBML_PROCESS_INFO.num_procs;
 }
 
 static inline uint32_t fsbml_job_local_size(void)
 {
-#ifdef FSBML_OMPI_4
-    return ompi_process_info.num_local_peers + 1;
-#else
-    return opal_process_info.num_local_peers + 1;
-#endif
+    return FSBML_PROCESS_INFO.num_local_peers + 1;
 }
 
 static inline uint32_t fsbml_my_local_rank(void)
 {
-#ifdef FSBML_OMPI_4
-    return ompi_process_info.my_local_rank;
-#else
-    return opal_process_info.my_local_rank;
-#endif
+    return FSBML_PROCESS_INFO.my_local_rank;
 }
 
 static inline const char *fsbml_node_name(void)
 {
-#ifdef FSBML_OMPI_4
-    return ompi_process_info.nodename;
-#else
-    return opal_process_info.nodename;
-#endif
+    return FSBML_PROCESS_INFO.nodename;
 }
 
 /** Name of a peer's host; the caller frees it. */
