@@ -103,7 +103,7 @@ rails_by_rate() {
     done | sort -n -s | cut -d' ' -f2
 }
 
-# rail_everywhere SPEC NODES: all of so many nodes have the rail.
+# rail_everywhere SPEC NODES: true if all of NODES nodes have the rail.
 rail_everywhere() {
     local node
     for ((node = 0; node < $2; node++)); do rail_has "$1" "$node" || return 1; done

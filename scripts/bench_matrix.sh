@@ -39,7 +39,7 @@ FSBML's time is beyond 1.03 times that of the best, and more than the rounds dif
 options:
   --regimes LIST   only these (default: all, as `--list` names them)
   --rounds K       launches of every arm (3)
-  --starts N       also start so many jobs on each kind of rails, and say how the measurement came out (10; 0: none; needs root)
+  --starts N       also start N jobs on each kind of rails, and say how the measurement came out (10; 0: none; needs root)
   --list           what the regimes are
   --json FILE      write everything (docs/matrix.schema.json)
   --html FILE      write a page
@@ -84,7 +84,7 @@ matrix_set() {
     (IFS=, && printf '%s' "${set[*]}")
 }
 
-# matrix_starts NAME N: prints the tables of so many jobs.
+# matrix_starts NAME N: prints the tables of N jobs.
 matrix_starts() {
     local i cluster=matrix$$ rail options=() programs
     local busy_words=()
@@ -143,7 +143,7 @@ bench_matrix() {
         [ "$processes" -eq 1 ] || options+=(--ranks $((2 * processes)))
         # What a slow rail takes by itself is not to last for minutes.
         sizes=16,1024,16384,65536 large=262144,1048576,4194304
-        # So many ranks have the large ones in their 32 messages.
+        # Number of ranks with large messages among their 32.
         [ "$processes" -eq 1 ] || { sizes=16,1024,16384 large=65536,262144; }
         say "regime $name: ${rails[*]}"
         if FSBML_BUSY=$busy "$FSBML_TOP/fsbml" bench onetoone "${options[@]}" --rounds "$rounds" --json "$folder/$name.json" \

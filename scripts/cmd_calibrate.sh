@@ -26,7 +26,7 @@ where:
 
 what:
   --rounds N          calibrations, each in a job of its own (1); with more: medians, and how much the parameters differ
-  --holdout           test the model: exchanges of sizes and numbers that were not measured, predicted against measured
+  --holdout           test the model by validation exchanges of sizes and numbers that were not measured
   --timeout S         end a job that takes longer (600)
   --reference         with the patched Open MPI (built first if need be: minutes) instead of the installed one
   --openmpi PREFIX    with another installed Open MPI

@@ -1,4 +1,4 @@
-# ./fsbml replay: the simulator of a cluster, held against a virtual one that does the same.
+# ./fsbml replay: compares the simulator of a cluster with a virtual one that does the same.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
@@ -12,8 +12,8 @@ cmd_replay_help() {
 usage: ./fsbml replay [options] [TRACE...]
 
 Does the same traffic twice and compares how long it takes: by MPI processes with FSBML on a virtual cluster, and in the simulator
-of a cluster, which is told of the rails what FSBML has measured there. Ten cases, each of another class of traffic, on three
-clusters; or traces (docs/trace.md) on rails of yours. One rank a node. At the end stands the bar that the simulator is held to:
+of a cluster, which gets the parameters that FSBML has measured there. Ten cases, each of another class of traffic, on three
+clusters; or traces (docs/trace.md) on rails of yours. One rank a node. The last lines are the simulator's bar:
 within 10 % in 9 of 10 cases.
 
 what:

@@ -10,10 +10,10 @@ cmd_simulate_help() {
     cat <<'HELP'
 usage: ./fsbml simulate [options]
 
-Proves the scheduler in simulation: all kinds of traffic on all sets of rails, each with several seeds, with true parameters and
+Tests the scheduler in simulation: all kinds of traffic on all sets of rails, each with several seeds, with true parameters and
 with wrong ones. FSBML, which decides by the very code of the component, is measured against a lower bound of the makespan that
 no choice of rails can beat, against the rules of other products and papers, and against the best rail alone. At the end stand
-the bars that it is held to, each met or NOT MET, with the worst case. About a minute on two processors; nothing is random but
+its bars, each met or NOT MET, with the worst case. About a minute on two processors; nothing is random but
 by the seeds, so the same options give the same figures.
 
 what:

@@ -20,7 +20,7 @@ which decisions:
   --rail NAME         only messages that this rail got, by its name or key
 
 output:
-  --limit N           tell so many of the narrowest and of the costliest decisions (10)
+  --limit N           print N of the narrowest and N of the costliest decisions (10)
   --json FILE         write everything (docs/trace.schema.json); - is stdout, in place of the text
 
 All decisions of a job (bml_fsbml_trace_every 1, none overwritten) are also a workload for `./fsbml whatif`.

@@ -28,7 +28,7 @@ cmd_uninstall() {
     not_of_a_package "$install_dir/mca_bml_fsbml.so"
     for file in "$install_dir/mca_bml_fsbml.so" "$install_help_dir/help-mca-bml-fsbml.txt" "$install_man_dir/fsbml.7"; do
         [ -e "$file" ] || continue
-        rm -f -- "$file" 2>/dev/null || die "$file could not be removed; who may write to $(dirname -- "$file")?"
+        rm -f -- "$file" 2>/dev/null || die "$file could not be removed: is $(dirname -- "$file") writable?"
         removed=yes
         say "removed $file"
     done

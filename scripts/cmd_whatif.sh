@@ -23,7 +23,7 @@ the rails:
   --faster RAIL=N     make this rail N times as fast: its rate, not its latency (repeat)
   --without RAIL      leave this rail out (repeat); all changes together are one case, in this order
   --rules LIST        decide by these rules as well, such as round-robin,ucx; all: by every one that is known
-  --ranks-per-node N  so many ranks that follow each other are on one node (1)
+  --ranks-per-node N  N consecutive ranks are on one node (1)
   --eager N           messages of up to N bytes are not cut (65536)
   --receive-after T   of records: a process has received a message T after it was sent, such as 50us, before it sends what
                       comes later; by default it receives all at its end

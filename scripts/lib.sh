@@ -12,7 +12,7 @@ if is_installed; then FSBML_BUILD=${FSBML_BUILD:-$FSBML_CACHE/build}; else FSBML
 # fsbml_version: prints the version of these sources.
 fsbml_version() { sed -n 's/^#define FSBML_VERSION "\(.*\)"$/\1/p' "$FSBML_TOP/ompi/mca/bml/fsbml/compat/fsbml_version.h"; }
 
-# say TEXT: progress for people, on stderr so that stdout stays a command's result.
+# say TEXT: progress for users, on stderr so that stdout stays a command's result.
 say() { printf 'fsbml: %s\n' "$*" >&2; }
 
 # die TEXT: the one clear message that a failure ends in.

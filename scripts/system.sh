@@ -34,7 +34,7 @@ system_suite() {
     esac
 }
 
-# A system is renewed after so many days: releases get corrections, sid changes every day.
+# Days after which a system is renewed: releases get corrections, sid changes every day.
 system_days() { if [ "$1" = sid ]; then echo 7; else echo 60; fi; }
 
 system_dir() { printf '%s/system/%s\n' "$FSBML_CACHE" "$1"; }

@@ -44,7 +44,7 @@ tally_stamp() {
 }
 
 # tally_what_failed NAME LOG: each failed test once more, with the first of the comments behind it (TAP), or with the last of
-# those before it (GoogleTest). A run has thousands of lines, and this is what whoever started it looks for.
+# those before it (GoogleTest). A run has thousands of lines, and these are the lines that its user looks for.
 tally_what_failed() {
     awk -v name="$1" -v most=12 '
         function tell(    i) {

@@ -1,4 +1,3 @@
-// What the network interfaces of a node have sent. In C, since the probe must not bring C++'s library along.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #define _GNU_SOURCE

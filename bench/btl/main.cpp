@@ -24,7 +24,7 @@ const char *const purpose =
     "logp         o_s, o_r, g (of --window messages) and L, the rest of the latency. L is below 0 where the "
     "way is part\n"
     "             of the send call, as on one host\n"
-    "reuse        latency from the user's memory, if so many of the messages are from one buffer and the "
+    "reuse        latency from the user's memory, if this share of the messages is from one buffer and the "
     "others from\n"
     "             buffers on pages of their own, each used once\n"
     "connections  latency while rank 0 has that many connections and uses all; more than 1 needs more than 2 "
@@ -32,7 +32,7 @@ const char *const purpose =
     "progress     latency if both ranks poll, or both wait for events (only where the BTL needs nothing but "
     "events),\n"
     "             and as progress-cpu the processor time of rank 0 for a round trip\n"
-    "segments     latency of a message that lies in memory in so many pieces; more than one are packed\n"
+    "segments     latency of a message that lies in memory in several pieces; more than one are packed\n"
     "completion   messages a second in windows, with a completion callback for each, and with none asked for";
 
 // By default only what is always looked at has many sizes: a launch should take seconds, also on a slow rail.

@@ -1,4 +1,4 @@
-// What is sent, from which memory, and whether it came.
+// Messages, the memory that they are sent from, and whether they arrived.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "message.hpp"

@@ -1,4 +1,4 @@
-// What is sent, and from which memory.
+// Messages and the memory that they are sent from.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

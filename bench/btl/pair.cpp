@@ -1,4 +1,3 @@
-// Rank 0 and one other exchange messages over a BTL; all other ranks look on.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "pair.hpp"

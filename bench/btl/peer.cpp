@@ -1,4 +1,3 @@
-// Sending to and receiving from one peer over one BTL; every wait is bounded in time.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "peer.hpp"

@@ -1,4 +1,3 @@
-// Open MPI's BTLs as plain data and functions.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "compat/compat.h"

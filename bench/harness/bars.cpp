@@ -1,4 +1,3 @@
-// The bars that FSBML is held to, one set an experiment, and whether the results meet them.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "bars.hpp"

@@ -1,4 +1,3 @@
-// The outcome in a sentence, and whether the machine was quiet enough for it.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "conclusion.hpp"

@@ -1,4 +1,3 @@
-// Everything about a run as one JSON document.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "document.hpp"

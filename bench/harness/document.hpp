@@ -18,7 +18,7 @@ namespace fsbml::bench
 // What a run was, and what came of it.
 struct Report : Measurements {
     std::string bench;
-    std::string setting; // what was measured on, for people
+    std::string setting; // what was measured on, for users
     std::vector<Bar> bars;
     Conclusion conclusion;
 };

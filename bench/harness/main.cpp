@@ -1,4 +1,4 @@
-// The bench's harness: launches arms in turns, compares them, prints, writes and draws what came of it.
+// The bench's harness: launches arms in turns, compares them, and prints, writes and plots the results.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "plots.hpp"

@@ -1,4 +1,4 @@
-// Plots of a run: what is drawn.
+// Plots of a run: their data and scripts.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "plots.hpp"

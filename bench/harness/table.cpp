@@ -1,4 +1,3 @@
-// The results as a table for people.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "table.hpp"

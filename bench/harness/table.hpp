@@ -1,4 +1,4 @@
-// The results as a table for people: a row a place, a column an arm, and how they compare.
+// The results as a table for users: a row a place, a column an arm, and how they compare.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

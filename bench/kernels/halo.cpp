@@ -1,4 +1,3 @@
-// A block of a periodic grid and the exchange of its faces with the neighbours' blocks.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "halo.hpp"

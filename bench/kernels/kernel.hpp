@@ -1,4 +1,4 @@
-// What the kernels of applications have in common.
+// The interface of an application's kernel.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

@@ -1,4 +1,3 @@
-// A sparse matrix with its rows dealt to the ranks, and its product with a vector.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "sparse_matrix.hpp"

@@ -1,4 +1,4 @@
-// A matrix for people, as a page, and for programs.
+// A matrix for users, as a page, and for programs.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #ifndef FSBML_BENCH_MATRIX_FORMS_HPP

@@ -1,4 +1,4 @@
-/* What FSBML keeps for each peer: bytes, from the shim's own types.
+/* Bytes that FSBML keeps for each peer, from the shim's own types.
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026      The FSBML developers. All rights reserved. */
 #include "peers/peers.h"

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a decision costs: nanoseconds for choosing a rail and charging it, through the C boundary as the shim
+// The cost of a decision: nanoseconds for choosing a rail and charging it, through the C boundary as the shim
 // calls it.
 //
 //   choose_and_charge/R/P  R rails, policy P; messages of changing size, a clock that moves on

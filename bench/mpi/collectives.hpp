@@ -1,4 +1,4 @@
-// What the collective benchmark times, and how it looks at skew.
+// The times that the collective benchmark takes, and its skew.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

@@ -1,4 +1,3 @@
-// Messages drawn at random, the same on every rank.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "draws.hpp"

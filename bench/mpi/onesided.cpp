@@ -17,7 +17,7 @@ const char *const about = "One-sided operations of rank 0 on the memory of rank 
                           "and _unlock_all (put the two "
                           "on two nodes, say with --map-by node).\n"
                           "\n"
-                          "put, get, accumulate: so many operations on places of their own, then a flush "
+                          "put, get, accumulate: operations on places of their own, then a flush "
                           "(get: MPI_Rget and MPI_Waitall); "
                           "accumulate adds 64-bit numbers.\n"
                           "fetch: MPI_Fetch_and_op of one 64-bit number, and a flush.\n"

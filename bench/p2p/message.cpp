@@ -1,4 +1,3 @@
-// A message between two ranks, and the ping-pong with it.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "message.hpp"

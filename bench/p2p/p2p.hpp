@@ -1,4 +1,4 @@
-// The point-to-point suite: what it is told to do, and its experiments.
+// The point-to-point suite: its settings and its experiments.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
@@ -14,7 +14,7 @@ namespace fsbml::bench::p2p
 
 struct Choice {
     std::vector<std::size_t> sizes = {1, 64, 1024, 4096, 16384, 65536};
-    std::vector<int> windows = {32}; // so many messages are under way at once
+    std::vector<int> windows = {32}; // messages under way at once
     int window() const { return *std::max_element(windows.begin(), windows.end()); }
 };
 

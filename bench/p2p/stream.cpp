@@ -1,4 +1,3 @@
-// A window of messages under way at once from one rank to another, or both ways.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "stream.hpp"

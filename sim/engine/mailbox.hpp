@@ -27,7 +27,7 @@ class Mailbox
 public:
     explicit Mailbox(std::size_t ranks) : ready_(ranks) {}
 
-    // A message of so many fragments is sent; one of none is there at once.
+    // A message of n fragments is sent; one without fragments is there at once.
     std::uint32_t open(std::uint32_t from, std::uint32_t to, std::uint32_t fragments);
     // A fragment has been taken in. True if it was the message's last one.
     bool fragment(std::uint32_t message);
@@ -44,7 +44,8 @@ public:
     std::uint64_t taken_in() const { return taken_in_; }
 
 private:
-    // The one that a receive finds: the next of its sender, and whole, or the first fragment of what is held.
+    // The one that a receive finds: the next of its sender, and whole, or the first fragment of a pending
+    // one.
     std::uint32_t found(std::uint32_t rank, std::uint32_t peer) const;
     bool can_be_found(std::uint32_t message);
     void make_ready(std::uint32_t message); // the next of its sender to be received, and can be found

@@ -210,7 +210,7 @@ bool Processors::begin_send(std::uint32_t rank, const Op &op)
     return false;
 }
 
-// One more of the message's. What is held waits for the answer, and the process goes on.
+// One more of the message's. A pending fragment waits for the answer, and the process goes on.
 void Processors::sent_piece(std::uint32_t rank, const Op &op)
 {
     Process &p = processes_[rank];

@@ -75,7 +75,7 @@ public:
         shift_ = static_cast<Time>(later) * kPsPerNs;
     }
 
-    // The next send; false after the last one. Unlike a trace, which people write, a record has an end line:
+    // The next send; false after the last one. Unlike a trace, which users write, a record has an end line:
     // else its process has not come to the end.
     bool next() { return decisions_ ? next_decision() : next_send(); }
 

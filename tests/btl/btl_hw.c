@@ -52,7 +52,7 @@ bool refuses(module_t *m)
     return 0 == (m->random >> 20) % (unsigned) param.refuse;
 }
 
-/* When a module has sent so many bytes; the caller has its lock. */
+/* When a module has sent these bytes; the caller has its lock. */
 uint64_t occupy(module_t *m, size_t bytes)
 {
     const uint64_t now = now_ns();
@@ -134,7 +134,7 @@ static int param_text(const char *name, const char *help, const char *value, cha
 static int hw_params(void)
 {
     (void) param_int("modules", "How many modules", 2, &param.modules);
-    (void) param_int("refuse", "What is refused, one time in so many; 0: nothing", 0, &param.refuse);
+    (void) param_int("refuse", "Refuse every Nth request; 0: none", 0, &param.refuse);
     (void) param_int("descriptors", "Most descriptors of a module; 0: any number", 0, &param.descriptors);
     (void) param_int("put_alignment", "Of addresses and sizes of puts", 0, &param.put_alignment);
     (void) param_int("remote_completion", "A put that is complete has landed, and says so", 0,

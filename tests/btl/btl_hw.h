@@ -130,7 +130,7 @@ uint64_t now_ns(void);
 void wrong(const char *what);
 /** By chance, as often as wanted. The caller has the module's lock. */
 bool refuses(module_t *m);
-/** When a module has sent so many bytes; the caller has its lock. */
+/** When a module has sent these bytes; the caller has its lock. */
 uint64_t occupy(module_t *m, size_t bytes);
 /** Something that completes later; the caller has the module's lock. */
 void append(module_t *m, event_t *e);

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Tests of `fsbml demo`: as root, as somebody else, on one host; that it ends well, and broken off, with nothing left behind.
+# Tests of `fsbml demo`: as root, as another user, on one host; that it ends well, and broken off, with nothing left behind.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 #
-# Needs root (to become somebody else). Prints TAP. Figures are judged by each other, never by a clock, as other work on the machine changes them.
+# Needs root (to become another user). Prints TAP. Figures are judged by each other, never by a clock, as other work on the machine changes them.
 set -euo pipefail
 # shellcheck source=tests/driver/tap.sh
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh
-is_root || die "demo_test.sh needs root, to become somebody else."
+is_root || die "demo_test.sh needs root, to become another user."
 PATH=$PATH:/usr/sbin:/sbin
 
 scratch=$(mktemp -d)
@@ -72,7 +72,7 @@ as_root() {
     ok "... and says what it does" grep -q 'shared memory, and TCP over loopback' "$scratch/err"
 }
 
-# A copy of the sources in a place of somebody else's, and the demo there. The PREFIX of the Open MPI in use goes along.
+# A copy of the sources in a folder of another user, and the demo there. The PREFIX of the Open MPI in use goes along.
 as_nobody() {
     local top=$scratch/nobody
     mkdir -p "$top/home"
@@ -82,9 +82,9 @@ as_nobody() {
     run_as_nobody() {
         su -s /bin/bash nobody -c "cd '$top' && HOME='$top/home' FSBML_BUILD='$top/build' FSBML_OPENMPI='$prefix' exec $1"
     }
-    ok "somebody else is told that cluster up needs root" \
+    ok "another user is told that cluster up needs root" \
         grep -q "needs root" <(run_as_nobody "./fsbml cluster up" 2>&1 || :)
-    ok "demo of somebody else" run_as_nobody "./fsbml demo --experiment single --rounds 1 --json '$top/home/o.json'" \
+    ok "demo of another user" run_as_nobody "./fsbml demo --experiment single --rounds 1 --json '$top/home/o.json'" \
         >"$scratch/out" 2>"$scratch/err"
     ok "... prints and writes all" complete "$scratch/out" "$top/home/o.json"
     if run_as_nobody "unshare --user --map-root-user --net --pid --fork --mount mount -t proc proc /proc" 2>/dev/null; then

@@ -33,7 +33,7 @@ dying() {
 liar() { printf 'not ok 1 - this\n'; }
 partly() { printf 'ok 1 - this\nok 2 - those # SKIP there is no network\n'; }
 none() { printf 'ok - all of it # SKIP there is no network\n'; }
-# A hundred tests, so many of which ran again; `again` writes where the section's report goes.
+# A hundred tests, N of which ran again; `again` writes where the section's report goes.
 repeat_fd=1
 again_one() {
     seq -f 'ok %g - this' 100

@@ -51,7 +51,7 @@ fsbml() { "$FSBML_TOP/fsbml" "$@"; }
 # refuses PATTERN ARGUMENTS...: the command fails with exactly one line on stderr, an error that matches. Needs $scratch.
 refuses() { fails_with 1 "$@"; }
 
-# fails_with LINES PATTERN ARGUMENTS...: the same with so many lines, of which the last is the driver's own error.
+# fails_with LINES PATTERN ARGUMENTS...: the same with LINES lines, of which the last is the driver's own error.
 fails_with() {
     local lines=$1 pattern=$2 status=0
     shift 2

@@ -75,7 +75,7 @@ words_are_checked() {
     ok "a rate without a unit" refuses "'10' is not like 10gbit" whatif "$trace" --table "$table" --rail rate=10
     ok "a word of a rail that is unknown" refuses "unknown key 'speed'" whatif "$trace" --table "$table" --rail speed=10gbit
     ok "a rail twice as fast that is none" refuses "no rail 'eth7' among eth0, eth1" whatif "$trace" --table "$table" --faster eth7=2
-    ok "... or not faster" refuses "so many times it cannot be" whatif "$trace" --table "$table" --faster eth0=0
+    ok "... or not faster" refuses "that factor is out of range" whatif "$trace" --table "$table" --faster eth0=0
     ok "a rail left out that is none" refuses "no rail 'eth7'" whatif "$trace" --table "$table" --without eth7
     ok "all rails left out" refuses 'no rail left' whatif "$trace" --table "$scratch/one" --without eth0
     ok "a rule that is none" refuses "no rule 'dice'; known: all, " whatif "$trace" --table "$table" --rules dice

@@ -1,4 +1,4 @@
-// How people write a link's shape.
+// How users write a link's shape.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "tools/link/shape.hpp"

@@ -50,7 +50,7 @@ falls() {
     harness_result "$1" "$reason"
 }
 
-# Switched off, all is as measured at start.
+# Switched off, the rails keep the parameters of the start.
 off() {
     local name="without feedback, nothing is noticed" reason
     harness_wanted "$name" || return 0

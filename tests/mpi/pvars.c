@@ -186,7 +186,8 @@ int main(int argc, char **argv)
     IS(MPI_SUCCESS == MPI_T_pvar_read(session, rails, &n));
     IS(n >= 2);
     IS(0 == total(messages)); /* of this handle */
-    /* The first message to a peer brings the table; what is held until then is in no decision yet. */
+    /* The first message to a peer brings the table; messages that are pending until then are in no decision
+     * yet. */
     traffic(rank, size);
     MPI_Barrier(MPI_COMM_WORLD);
     const unsigned long long before[2] = {total(messages), total(bytes)};

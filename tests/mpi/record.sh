@@ -30,7 +30,7 @@ reason() {
     fi
 }
 
-# like RANK LEAST MOST: messages to the other rank with so many bytes in the rank's record.
+# like RANK LEAST MOST: messages to the other rank with LEAST to MOST bytes in the rank's record.
 like() { awk -v peer=$((1 - $1)) -v least="$2" -v most="$3" '/ # / && $2 == peer && $3 >= least && $3 <= most' "$records/$1.sends" | wc -l; }
 
 are() { [ "$(like "$1" "$2" "$3")" -eq "$4" ]; }

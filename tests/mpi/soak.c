@@ -293,7 +293,7 @@ static void run_epoch(MPI_Comm comm, int epoch)
     }
 }
 
-/* MPI_Sendrecv with everyone in turn, oneself too. */
+/* MPI_Sendrecv with each rank in turn, also with itself. */
 static void exchange(MPI_Comm comm, int epoch)
 {
     for (int turn = 0; turn < check_size; ++turn) {

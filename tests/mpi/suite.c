@@ -65,7 +65,7 @@ static void too_long(int signal)
     _exit(written < 0 ? 3 : 2);
 }
 
-/* Until alarm(0), `what` has so many seconds to end. */
+/* Until alarm(0), `what` must end within these seconds. */
 static void must_end(const char *what, unsigned limit)
 {
     snprintf(complaint, sizeof(complaint), "%s: hung: rank %d did not end it within %u s\n", what, check_rank,

@@ -25,7 +25,7 @@ static struct {
     uint64_t L_ns, o_r_ns;
     uint64_t free_ns[N_WAYS];            /* when it has carried all that it was given */
     uint64_t stall_ns, stalled_until_ns; /* TCP waits for a lost frame */
-    int dies_after;                      /* so many messages, 0: never */
+    int dies_after;                      /* number of messages; 0: never */
     int carried;
     int shares_with;       /* another rail whose bytes it waits for, -1: none */
     double beside;         /* how many times as long it takes while the other of two rails is busy, 0: once */

@@ -68,7 +68,7 @@ FAKE_TEST(a_farther_rail_is_found)
     down();
 }
 
-/* As far as measured: a round of questions, and all is as it was. */
+/* No extra latency: one round of questions, and the parameters stay. */
 FAKE_TEST(equal_peers_cost_one_round)
 {
     up(0);

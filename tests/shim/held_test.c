@@ -80,7 +80,7 @@ FAKE_TEST(what_has_no_descriptor_is_held_whole)
     world_down(2);
 }
 
-/* Descriptors may be few: what is held leaves them to the question and its answer, and to what can go. */
+/* Descriptors may be few: pending messages leave them to the question and its answer, and to what can go. */
 FAKE_TEST(what_is_held_takes_no_descriptor)
 {
     fake_construct(&fake[0], 4096, 65536, 10);

@@ -128,7 +128,7 @@ FAKE_TEST(refused_is_not_recorded)
 {
     mca_bml_base_btl_t *bml_btl = up(folder);
     fake[0].refuses = fake[1].refuses = true;
-    CHECK(0 <= pml_send(bml_btl, 100, TAG)); /* held */
+    CHECK(0 <= pml_send(bml_btl, 100, TAG)); /* pending */
     fake[1].refuses = false;
     CHECK(0 <= pml_send(bml_btl, 200, TAG));
     down();

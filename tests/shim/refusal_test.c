@@ -21,7 +21,7 @@ FAKE_TEST(alloc_takes_the_next_rail)
     world_down(3);
 }
 
-/* Not so before any rail is proved: what is sent then is held, on any rail that has a descriptor. */
+/* Not so before any rail is proved: messages are pending then, on any rail that has a descriptor. */
 FAKE_TEST(alloc_before_the_proof_takes_the_next_rail)
 {
     fake_construct(&fake[0], 4096, 65536, 10);

@@ -186,7 +186,7 @@ FAKE_TEST(a_group_can_shrink_to_one_rail)
     down(3);
 }
 
-/* Held before any proof, for a rail that goes: leaves by the one that is left. */
+/* Pending before any path is live, for a rail that goes: leaves by the one that is left. */
 FAKE_TEST(held_messages_survive_a_removal)
 {
     construct(2);

@@ -114,7 +114,7 @@ static void *sender(void *arg)
 static void *wire(void *unused)
 {
     for (unsigned turn = 0; !over;) {
-        const bool answers = 0 == (turn++ & 7); /* seldom, so that messages are held meanwhile */
+        const bool answers = 0 == (turn++ & 7); /* seldom, so that messages are pending meanwhile */
         for (int i = 0; i < RAILS; ++i) {
             if (answers) {
                 (void) fake_answer(&fake[i], true);

@@ -96,7 +96,7 @@ TEST(Rendezvous, AReceiveFromAnybodyAnswersOneAfterTheOther)
     EXPECT_EQ(o.makespan, us(86));
 }
 
-// Messages of a sender are received in their order, whichever are held.
+// Messages of a sender are received in their order, whichever are pending.
 TEST(Rendezvous, OrderIsKept)
 {
     const Outcome o =

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Lower bounds of clusters and workloads drawn by lot, held against the best of all assignments and against
+// Lower bounds of clusters and workloads drawn by lot, compared with the best of all assignments and against
 // each other.
 #include "bound_job.hpp"
 #include "sim/engine/simulate.hpp"
@@ -174,7 +174,7 @@ Time optimum(const Cluster &c, const Workload &w)
     }
 }
 
-// How many messages may be on so many rails until trying all assignments takes long.
+// How many messages may be on n rails until trying all assignments takes long.
 std::uint64_t few(const Cluster &c)
 {
     return c.rails.size() < 3 ? 8 : c.rails.size() == 3 ? 7 : 5;

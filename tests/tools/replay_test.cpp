@@ -1,4 +1,4 @@
-// What decides when the simulator is held against a virtual cluster: cases, nearness, the bar, what is
+// How the simulator is compared with a virtual cluster: cases, nearness, the bar, what is
 // simulated.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.

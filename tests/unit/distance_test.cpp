@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a peer's rails are farther, in virtual time: true distances are found, and nothing else is.
+// Extra latency of a peer's rails, in virtual time: true differences are found, and nothing else is.
 #include "api/fsbml_core.h"
 
 #include "test.hpp"

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Decisions for a destination some of whose rails are farther than their models say.
+// Decisions for a destination with extra latency on some of its rails.
 #include "model/fixed.hpp"
 #include "sched.hpp"
 

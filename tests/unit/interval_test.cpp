@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How sure a fit says it is, against how sure it can be.
+// Intervals of a fit, compared with the true scatter of its parameters.
 #include "measure/fit/interval.hpp"
 #include "measure/fit/loggp_fit.hpp"
 #include "model.hpp"

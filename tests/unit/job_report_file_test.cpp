@@ -34,7 +34,7 @@ TEST(JobReportFile, IsStoredAsAWhole)
     (void) umask(before);
     struct stat st;
     ASSERT_EQ(stat(path.c_str(), &st), 0);
-    EXPECT_EQ(st.st_mode & 07777, 0640U) << "who may read the user's files may read a report";
+    EXPECT_EQ(st.st_mode & 07777, 0640U) << "the umask decides who may read a report";
     ASSERT_EQ(stat((std::string(folder) + "/new").c_str(), &st), 0);
     EXPECT_EQ(st.st_mode & 07777, 0750U);
     std::ifstream file(path);

@@ -233,7 +233,7 @@ inline std::string headline(Job &j)
     return sentences(j).front();
 }
 
-// Any of them, in the form that people read first.
+// Any of them, in the form that users read first.
 inline bool says(Job &j, const std::string &part)
 {
     const auto all = sentences(j);

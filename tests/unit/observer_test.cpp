@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What an observer says of decisions is what they were: against a scheduler beside it without an observer.
+// An observer reports decisions as they were: compared with a scheduler beside it without an observer.
 #include "sched.hpp"
 
 #include "test.hpp"
@@ -120,7 +120,7 @@ TEST(Observer, KeepsWhatThereWasToChooseFrom)
     EXPECT_EQ(all[0].arrival_ns[1], 0U);
 }
 
-// One in so many, the first one among them; of more than there is room for, the latest.
+// Every Nth decision, the first one among them; of more than there is room for, the latest.
 TEST(Observer, SamplesAndForgets)
 {
     const SchedPtr s = make_sched({kFast, kSlow});
@@ -183,7 +183,7 @@ TEST(Observer, TellsItsAudience)
     EXPECT_EQ(seen(o, 0).arrivals, 0U);
 }
 
-// More threads than stripes: nothing is lost, and one in so many is traced.
+// More threads than stripes: nothing is lost, and every Nth decision is traced.
 class ObserverThreads : public testing::TestWithParam<std::uint32_t>
 {
 };

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Samples that follow the formulas of a fit, and what a test does to some of them.
+// Samples that follow the formulas of a fit, and disturbances of some of them.
 #ifndef FSBML_TESTS_UNIT_PROBES_HPP
 #define FSBML_TESTS_UNIT_PROBES_HPP
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// After a round: what is sure, and where a size is missing.
+// After a round: which parameters are sure, and where a size is missing.
 #include "measure/prtt/progress.hpp"
 
 #include "test.hpp"

@@ -13,7 +13,7 @@ namespace
 
 constexpr fsbml_streaming_limits_t kLimits = {32, 65536, 8000000, 24000000};
 
-// A rail of G ns/byte behind a bucket that lets so many bytes pass at line speed and fills at the rail's
+// A rail of G ns/byte behind a bucket that lets `bucket` bytes pass at line speed and fills at the rail's
 // rate, and ends that are away from time to time: `away(t)` is until when an end that should look at t does
 // not.
 struct Link {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tables in files: what a job keeps for the next one, and what a person pins. Nothing damaged, foreign or
+// Tables in files: what a job keeps for the next one, and what a user pins. Nothing damaged, foreign or
 // half written is ever taken for a table.
 
 #include "api/fsbml_core.h"
@@ -245,7 +245,7 @@ TEST(TableFile, SaysWhatIsWrong)
     }
 }
 
-// A person's file: edited by hand, with remarks, with neither check nor fingerprint.
+// A user's file: edited by hand, with remarks, with neither check nor fingerprint.
 TEST(TableFile, CanBeEdited)
 {
     const std::string text = replaced(fsbml::table_to_file(table(), kOf), "G=41.9", "G=50");

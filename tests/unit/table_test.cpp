@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The table as people read it.
+// The table as users read it.
 #include "records.hpp"
 
 #include "test.hpp"

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What nearly all tests need of the library and of GoogleTest.
+// Includes and helpers that nearly all tests need.
 #ifndef FSBML_TESTS_UNIT_TEST_HPP
 #define FSBML_TESTS_UNIT_TEST_HPP
 

@@ -50,7 +50,7 @@ struct DestroyObserver {
     void operator()(fsbml_observer_t *o) const noexcept { fsbml_observer_destroy(o); }
 };
 
-// Rank 1 of 4, with so many rails of different models.
+// Rank 1 of 4, with n rails of different models.
 struct Traced {
     Traced(std::uint32_t rails, std::uint32_t every, std::uint32_t entries,
            fsbml_policy_t policy = FSBML_POLICY_ARRIVAL)
@@ -84,7 +84,7 @@ struct Traced {
         told.observer = observer.get();
     }
 
-    // So many decisions about random messages, chosen by the scheduler; rank 3 is farther on the last rail.
+    // Decisions about n random messages, chosen by the scheduler; rank 3 is farther on the last rail.
     void run(int n, unsigned seed)
     {
         std::mt19937 dice(seed);

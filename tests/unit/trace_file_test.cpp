@@ -32,7 +32,7 @@ TEST_F(TraceFileTest, IsForPeople)
     second << "1000 elsewhere 1 -> eth_0_x | eth0 " << kept[1].arrival_ns[0] << " " << kept[1].backlog_ns[0]
            << " | eth_0_x " << kept[1].arrival_ns[1] << " 0 +77\n";
     std::string got = text();
-    const std::size_t comment = got.find("\n# ns peer bytes -> ") + 1; // a line for people
+    const std::size_t comment = got.find("\n# ns peer bytes -> ") + 1; // a line for users
     ASSERT_NE(comment, 0U);
     got.erase(comment, got.find('\n', comment) + 1 - comment);
     EXPECT_EQ(got, "fsbml-decisions 1 rank 1 ranks 4 node _1_node policy arrival origin 1764000000000000100 "

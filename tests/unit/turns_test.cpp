@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How far a peer is, between two nodes of which neither looks at its networks for milliseconds at a time:
+// Extra latency between two nodes of which neither looks at its networks for milliseconds at a time:
 // what is there is found, and what is not there is not made up of the looks.
 #include "api/fsbml_core.h"
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the report of a job says first: the right sentence for what went right or wrong.
+// The first sentences of a job report name what went right or wrong.
 
 #include "jobs.hpp"
 

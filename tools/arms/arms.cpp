@@ -1,4 +1,3 @@
-// The arms of a comparison: what is launched in turns.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "arms.hpp"

@@ -1,4 +1,3 @@
-// How arms compare: ratios within rounds, what is sure about them, and the ideal that rails alone allow.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "compare.hpp"

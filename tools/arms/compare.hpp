@@ -60,11 +60,11 @@ enum class Verdict {
     faster,  // the whole interval is below 1
     same,    // the whole interval is within 3 %
     slower,  // the whole interval is above 1
-    unclear, // the machine was too noisy, for so many rounds
+    unclear, // the machine was too noisy for the number of rounds
 };
 // Differences below this are none that one would notice.
 constexpr double same_within = 0.03;
-// So many rounds at least, or all is unclear: of fewer, not even the whole range is sure with a probability
+// Rounds that a verdict needs at least: of fewer, not even the whole range is sure with a probability
 // of 0.9.
 constexpr int least_rounds = 5;
 

@@ -1,4 +1,3 @@
-// What FSBML said of the rails in a launch's log: its table.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "rail_table.hpp"

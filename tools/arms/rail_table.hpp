@@ -1,4 +1,4 @@
-// What FSBML said of the rails in a launch's log: its table.
+// FSBML's table of rails, read from a launch's log.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

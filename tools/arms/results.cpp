@@ -1,4 +1,3 @@
-// The results of an experiment: what the benchmark programs printed in all launches.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "results.hpp"

@@ -33,7 +33,7 @@ struct Place {
     }
 };
 
-// How a person would name it.
+// How a user would name it.
 std::string name_of(const Place &place);
 
 // What comparisons are made of, the less the better: a time, or the inverse of a rate.

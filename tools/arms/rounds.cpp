@@ -1,4 +1,3 @@
-// Launching all arms in turns, round by round.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "rounds.hpp"

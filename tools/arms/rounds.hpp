@@ -36,7 +36,7 @@ struct Measurements {
 };
 
 // Fills in all but the arms. Calls `after_first` when each arm has had its first turn. Throws
-// std::runtime_error with a message for people if a launch fails, hangs, or prints what is no result.
+// std::runtime_error with a message for users if a launch fails, hangs, or prints what is no result.
 void run_rounds(const Job &job, Measurements &measured, const std::function<void()> &after_first);
 
 // What a job of a program with the probe has left in its log: the probe's lines, without what stands before

@@ -1,4 +1,3 @@
-// Plots of calibrations.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "figures.hpp"
@@ -62,7 +61,7 @@ std::string rows_of(const std::vector<Measured> &points)
     return rows;
 }
 
-// The model's line, in so many pieces that it looks round where it is, and each of its pieces by itself.
+// The model's line, in enough pieces to look round where it is, and each of its pieces by itself.
 template <typename Value>
 std::string line_of(const std::set<std::size_t> &sizes, double from, double to, const Value &value)
 {

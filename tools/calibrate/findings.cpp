@@ -1,4 +1,3 @@
-// What came out of all calibrations.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "findings.hpp"

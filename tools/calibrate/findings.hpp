@@ -1,4 +1,4 @@
-// What came out of all calibrations: for each rail its parameters, how sure they are, how far off.
+// The findings of all calibrations: for each rail its parameters, their intervals and errors.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

@@ -21,7 +21,7 @@ struct Calibrations {
     bool quiet = false;
 };
 
-// Throws std::runtime_error for people: a job that failed (its last lines are printed), one in which FSBML
+// Throws std::runtime_error for users: a job that failed (its last lines are printed), one in which FSBML
 // did not run, or measured nothing.
 std::vector<Run> calibrate(const Calibrations &job);
 

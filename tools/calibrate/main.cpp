@@ -1,4 +1,4 @@
-// Runs calibrations, says what came of them, and writes and draws it.
+// Runs calibrations, and prints, writes and plots the findings.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "figures.hpp"
@@ -39,7 +39,7 @@ void add_options(CLI::App &app, Request &request)
                    "program that gets RANKS, mpirun's options and the program");
     app.add_option("--folder", request.job.folder, "for what jobs print");
     app.add_option("--report", request.job.report, "file in which FSBML leaves its report, on its node");
-    app.add_option("--holdout", request.job.holdout, "exchanges to test the parameters with")
+    app.add_option("--holdout", request.job.holdout, "validation exchanges, which test the parameters")
         ->check(CLI::Range(0, 1000));
     app.add_flag("--quiet", request.job.quiet, "wait for a quiet machine before each calibration");
     app.add_option("--set", request.set, "RAIL=RATE[,delay=TIME]: what a rail is set to (repeat)")
@@ -99,7 +99,7 @@ void print(const Findings &findings)
                run.nodes[0], run.nodes[1], run.table.pair[0], run.table.pair[1],
                all == 1 ? "once" : fmt::format("{} times, each in a job of its own", all),
                parameters_table(findings));
-    fmt::print("{}90 %: so many of samples of this kind give a parameter in between{}\n",
+    fmt::print("{}90 %: the interval that holds the parameter for 90 % of such samples{}\n",
                all == 1 ? "" : "spread: half the distance of the quartiles over the calibrations\n",
                all == 1 ? "" : " (median of the calibrations)");
     const std::string quality = quality_table(findings);

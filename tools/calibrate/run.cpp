@@ -1,4 +1,3 @@
-// One calibration, as FSBML reported it.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "run.hpp"

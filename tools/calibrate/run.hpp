@@ -15,7 +15,7 @@
 namespace fsbml::bench
 {
 
-// A parameter of the model: its name in reports, and how a person reads it.
+// A parameter of the model: its name in reports, and how a user reads it.
 struct Parameter {
     const char *key;
     double fsbml_loggp_t::*value;

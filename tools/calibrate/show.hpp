@@ -1,4 +1,4 @@
-// The results of a calibration, as text for people and as JSON.
+// The results of a calibration, as text for users and as JSON.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

@@ -157,7 +157,7 @@ rail_has() {
     return 1
 }
 
-# check_rail_nodes SPEC NODES: of so many nodes, the rail names only such, and joins at least two of them.
+# check_rail_nodes SPEC NODES: the rail names only nodes below NODES, and joins at least two of them.
 check_rail_nodes() {
     local list node joined=0
     list=$(rail_value "$1" nodes)
@@ -171,7 +171,7 @@ check_rail_nodes() {
     [ "$joined" -ge 2 ] || [ "$2" -lt 2 ] || die "--rail '$1': a rail joins at least two nodes."
 }
 
-# check_rails NODES SPEC...: each is one of so many nodes, and all can be carried in one way; else dies.
+# check_rails NODES SPEC...: each is a rail of NODES nodes, and all can be carried in one way; else dies.
 check_rails() {
     local spec nodes=$1
     shift

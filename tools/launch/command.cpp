@@ -1,4 +1,4 @@
-// A program's words and its work.
+// A program's command line and its work.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "command.hpp"

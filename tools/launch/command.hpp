@@ -1,4 +1,4 @@
-// A program that the driver calls: its words, its work, and how both are told when they fail.
+// A program that the driver calls: its command line, its work, and its error messages.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

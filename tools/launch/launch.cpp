@@ -1,4 +1,3 @@
-// One launch of a job: a process with its output in files, a limit of time, and an end.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "launch.hpp"

@@ -1,4 +1,4 @@
-// What a person sees while arms are launched.
+// The progress of launches.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "progress.hpp"

@@ -1,4 +1,4 @@
-// What a person sees while arms are launched: a bar on a terminal, a line a round elsewhere. All on stderr.
+// The progress of launches: a bar on a terminal, a line a round elsewhere. All on stderr.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

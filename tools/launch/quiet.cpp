@@ -1,4 +1,3 @@
-// Waiting until other programs leave the processors alone.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "quiet.hpp"

@@ -21,7 +21,7 @@ Ticks read_ticks(std::istream &stat);
 int busy_percent(const Ticks &before, const Ticks &after);
 
 // Ranks that poll and programs that compute take turns of some milliseconds, and then the figures say nothing
-// about networks. So a round begins when others leave the processors alone, at most so many seconds later;
+// about networks. So a round begins when others leave the processors alone, at most `limit` seconds later;
 // `say` gets a word if it must wait. False if it waited in vain.
 bool wait_for_quiet(const std::function<void(const std::string &)> &say, int seconds = 10);
 

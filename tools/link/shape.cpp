@@ -28,7 +28,7 @@ struct Quantity {
     const char *key;
     const std::vector<Unit> &units;
     double least, most; // in the base unit
-    const char *range;  // for people
+    const char *range;  // for users
 };
 
 const Quantity kQuantities[] = {

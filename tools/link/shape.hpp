@@ -1,4 +1,4 @@
-// What one direction of a link does to frames, and how people write it.
+// What one direction of a link does to frames, and how users write it.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
@@ -22,7 +22,7 @@ struct Shape {
 };
 
 // Applies one word to a shape: rate=20mbit, delay=2ms, jitter=100us, loss=0.1%, queue=64kb, up, down.
-// Throws std::invalid_argument with a sentence for people; the shape is then as it was.
+// Throws std::invalid_argument with a sentence for users; the shape is then as it was.
 void change(Shape &shape, const std::string &word);
 
 // The same for several; all or nothing.

@@ -43,8 +43,8 @@ Options::Options(const std::string &program, const std::string &about)
         ->check(CLI::Validator(check_arm, "NAME"));
     app.add_option("--seconds", settings_.seconds, "time for the samples of one point")
         ->check(CLI::Range(0.0, 3600.0));
-    add("min-samples", settings_.min_samples, 1, 1000000, "at least so many samples a point");
-    add("max-samples", settings_.max_samples, 1, 1000000, "at most so many");
+    add("min-samples", settings_.min_samples, 1, 1000000, "minimum samples of a point");
+    add("max-samples", settings_.max_samples, 1, 1000000, "maximum samples of a point");
     add("no-verify", no_verify_, "leave out the runs that check every byte, one a point");
     add("json", settings_.json, "one JSON object a line with all samples, instead of a table");
 }

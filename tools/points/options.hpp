@@ -1,4 +1,4 @@
-// The command line of a benchmark program: what all have, and what each adds.
+// The command line of a benchmark program: common options and its own.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

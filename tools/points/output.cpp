@@ -1,4 +1,3 @@
-// What a benchmark program prints: a line a point, as JSON or as a table.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "output.hpp"

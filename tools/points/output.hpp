@@ -1,4 +1,4 @@
-// What a benchmark program prints: a line a point, as JSON or as a table.
+// The output of a benchmark program: a line a point, as JSON or as a table.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

@@ -1,4 +1,3 @@
-// How many bytes the network interfaces of a node have sent.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "traffic.hpp"

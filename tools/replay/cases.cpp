@@ -1,4 +1,3 @@
-// What is replayed: ten classes of traffic on sets of rails, or traces of the user's on rails of theirs.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "cases.hpp"

@@ -1,4 +1,4 @@
-// Holds the simulator of a cluster against a virtual one: the same traffic, on rails as a job has them.
+// Compares the simulator of a cluster with a virtual cluster: the same traffic, on rails as a job has them.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "cases.hpp"
@@ -46,7 +46,7 @@ void add_options(CLI::App &app, Request &request)
     app.add_flag("--list", request.list, "print the cases");
     app.add_option("--set", request.set, "measure the cases of this set, on a cluster that is up");
     app.add_option("--rails", request.what_rails, "what its rails are, for the table");
-    app.add_option("--table", request.table, "what was measured of them: for the jobs and for the simulator");
+    app.add_option("--table", request.table, "their measured parameters, for the jobs and for the simulator");
     app.add_option("--launcher", request.job.launcher,
                    "program that gets RANKS, mpirun's options and the program");
     app.add_option("--folder", request.job.folder, "for traces and for what jobs print");

@@ -1,4 +1,3 @@
-// What came out of the cases, and whether it is what the simulator is held to.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "rows.hpp"

@@ -1,4 +1,4 @@
-// What came out of the cases, and whether it is what the simulator is held to.
+// The results of the cases, and whether they meet the simulator's bar.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
@@ -28,7 +28,7 @@ struct Row {
     double ratio() const { return simulated_ns / measured_ns; } // not 0: it was measured
 };
 
-// The bar: so near in so many of ten.
+// The bar: how near, and in how many cases of ten.
 constexpr double kNear = 0.10;
 constexpr double kCases = 0.9;
 

@@ -1,4 +1,3 @@
-// A case in the simulator of a cluster, on the rails of a table, set up as a job is.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "simulated.hpp"

@@ -1,4 +1,3 @@
-// One run of a benchmark program: MPI, its options, its points.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "session.hpp"

@@ -1,4 +1,3 @@
-// What the runs say: ratios and how they spread, and the bars that FSBML is held to.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "judge.hpp"

@@ -1,4 +1,4 @@
-// What the runs say: ratios and how they spread, and the bars that FSBML is held to.
+// What the runs say: ratios and how they spread, and FSBML's bars.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

@@ -1,4 +1,4 @@
-// Proves the scheduler in simulation: traffic, rails, seeds and rules, against a lower bound and each other.
+// Tests the scheduler in simulation: traffic, rails, seeds and rules, against a lower bound and each other.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "show.hpp"
@@ -56,9 +56,10 @@ void add_options(CLI::App &app, Request &request)
     app.add_flag("--full", request.full, fmt::format("{} seeds: minutes", kFullSeeds))->excludes(seeds);
     app.add_option("--wrong", request.wrong, "percent by which parameters may be wrong; 0: only true ones")
         ->check(CLI::Range(0.0, 90.0));
-    app.add_option("--bound", request.bound,
-                   "eager: what no rule beats that leaves messages up to the eager limit whole, as btl/tcp "
-                   "does, and cuts none smaller than FSBML's least fragment; any: what no rule at all beats")
+    app.add_option(
+           "--bound", request.bound,
+           "eager: what no rule beats that leaves messages up to the eager limit whole, as btl/tcp "
+           "does, and cuts none smaller than FSBML's minimum fragment; any: what no rule at all beats")
         ->check(CLI::IsMember({"eager", "any"}));
     app.add_option("--search", request.proof.search,
                    "steps of a search for better schedules than FSBML's, with all messages known beforehand")
@@ -147,7 +148,7 @@ void settle(Request &request)
     }
 }
 
-// What a person sees meanwhile, on stderr: a line that changes on a terminal, one now and then elsewhere.
+// Progress on stderr: a line that changes on a terminal, one now and then elsewhere.
 class Told
 {
 public:

@@ -1,4 +1,3 @@
-// The sets of rails that schedules are tried on, and what is believed of them.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "rails.hpp"

@@ -1,4 +1,4 @@
-// The sets of rails that schedules are tried on, and what is believed of them.
+// The sets of rails that schedules are tried on, and the parameters that rules believe.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
@@ -24,7 +24,7 @@ const std::vector<RailSet> &rail_sets();
 // A set of the catalogue by its name, or one such as 200mbit@100us+20mbit@1ms. Throws std::invalid_argument.
 RailSet rail_set_of(const std::string &spec);
 
-// A cluster of so many ranks with these rails. Ranks of a node share a ledger if that is wanted, as by
+// A cluster of `ranks` ranks with these rails. Ranks of a node share a ledger if that is wanted, as by
 // default in jobs.
 sim::Cluster cluster_of(const RailSet &set, std::uint32_t ranks, std::uint32_t ranks_per_node, bool ledger);
 

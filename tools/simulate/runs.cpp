@@ -1,4 +1,3 @@
-// Simulates each kind of traffic on each set of rails, by each rule, with true and with wrong parameters.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "runs.hpp"

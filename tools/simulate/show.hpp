@@ -1,4 +1,4 @@
-// The runs as tables for people, and as a document.
+// The runs as tables for users, and as a document.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

@@ -1,4 +1,3 @@
-// Words in columns.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "aligned.hpp"

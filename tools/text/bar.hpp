@@ -1,4 +1,4 @@
-// What results are held to, and whether they meet it.
+// Bars, and whether results meet them.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

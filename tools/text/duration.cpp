@@ -1,4 +1,3 @@
-// A time as a person reads it.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "duration.hpp"

@@ -1,4 +1,4 @@
-// A time as a person reads it.
+// A duration as text with its unit.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

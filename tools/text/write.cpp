@@ -1,4 +1,3 @@
-// What goes into a file that the user names.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "write.hpp"

@@ -1,4 +1,4 @@
-// What goes into a file that the user names.
+// Writes a file that the user has named.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

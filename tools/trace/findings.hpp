@@ -1,4 +1,4 @@
-// What is found in the decisions of a job's processes.
+// Findings in the decisions of a job's processes.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

@@ -1,4 +1,4 @@
-// What was found, for people and as JSON.
+// The findings as text and as JSON.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

@@ -1,4 +1,3 @@
-// The job that is looked at: a trace, or the records of its processes.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "job.hpp"

@@ -1,4 +1,3 @@
-// The rails of a table, and what is to be different about them.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "rails.hpp"
@@ -69,7 +68,8 @@ double slope(const fsbml_loggp_t &p)
     return p.break_bytes > 0 ? p.G_above_ns_per_byte : p.G_ns_per_byte;
 }
 
-// So many times as many bytes in a time. A message costs its g as before, and what a bucket holds are bytes.
+// Scales the bytes that a rail carries in a time. A message costs its g as before, and what a bucket holds
+// are bytes.
 void speed_up(fsbml_loggp_t &p, double times)
 {
     p.G_ns_per_byte /= times;
@@ -218,7 +218,7 @@ std::string make_faster(Rails &rails, const std::string &words)
     }
     const double times = number_of(words.substr(at + 1), {{"", 1}}, "2 or 1.5");
     if (!(times >= 1 / kMostTimes) || times > kMostTimes) {
-        refuse(fmt::format("--faster '{}': so many times it cannot be", words));
+        refuse(fmt::format("--faster '{}': that factor is out of range", words));
     }
     Rail &rail = *known(rails, words.substr(0, at));
     speed_up(rail.params, times);

@@ -1,4 +1,4 @@
-// The rails of a table, and what is to be different about them.
+// The rails of a table, and the changes to them.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

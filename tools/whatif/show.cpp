@@ -1,4 +1,3 @@
-// What came out, for people and as JSON.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "show.hpp"

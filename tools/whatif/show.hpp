@@ -1,4 +1,4 @@
-// What came out, for people and as JSON.
+// The results as text and as JSON.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once

@@ -1,4 +1,3 @@
-// The job on other rails, and by other rules.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "study.hpp"

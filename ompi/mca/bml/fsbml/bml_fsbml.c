@@ -15,7 +15,7 @@
  *
  * - A rail leaves all masks at once, so that nothing new takes it. What was given to it is its BTL's to
  * deliver: the BTL's progress function runs on, its receive callbacks stay, and so does the path, to which
- * unsent descriptors lead. Those are held when they are sent, and copied to a live rail.
+ * unsent descriptors lead. Those are pending when they are sent, and copied to a live rail.
  * - ob1 may have made descriptors by the present limits which are still to be sent, or moved to any other
  * rail, also one that comes back. Limits may therefore never exceed what each rail of the group can do,
  * removed or not: eager limit, largest fragment and flags stay. They are the least of the group's, so a

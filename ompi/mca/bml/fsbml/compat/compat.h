@@ -261,9 +261,9 @@ int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mo
                   size_t *len);
 
 /* compat/help.c */
-/** How much is told to people: the parameter bml_fsbml_verbose. */
+/** Verbosity: the parameter bml_fsbml_verbose. */
 extern int fsbml_verbosity;
-/** A line for people at the given verbosity. */
+/** Prints a line at the given verbosity. */
 #define FSBML_VERBOSE(level, ...)                        \
     do {                                                 \
         if (OPAL_UNLIKELY((level) <= fsbml_verbosity)) { \
@@ -297,8 +297,8 @@ void fsbml_closing_end(const fsbml_closing_t *closing);
 /** The same from the beginning of MPI_Finalize to fini; the function is called just before. */
 void fsbml_closing_init(void (*finalize_has_begun)(void));
 void fsbml_closing_fini(void);
-/** Will peers surely not close yet? They wait in MPI_Finalize for this process, except if told not to, and in
- * sessions. */
+/** True while no peer can have reached MPI_Finalize: peers wait there for this process, except if told not
+ * to, and in sessions. */
 bool fsbml_closing_is_far_off(void);
 /** Is this process in MPI_Finalize? */
 bool fsbml_closing_has_begun(void);

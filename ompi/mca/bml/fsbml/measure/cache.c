@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters that need no measurement: those that a person has pinned, and those that an earlier job has
+/* Parameters that need no measurement: those that a user has pinned, and those that an earlier job has
  * measured between the same nodes over the same rails. The latter are a guess until probes have confirmed it
  * (measure/calibrate.c). */
 

@@ -16,8 +16,8 @@ typedef struct fsbml_measure_listener_t {
     /** The job's hosts follow, each once: what ranks say in their order, NULL: it has no hello. */
     void (*hosts)(void);
     void (*host)(const fsbml_hello_t *hello);
-    /** This process is the one to show the job's rails. `pair`: who measured first, this process being the
-     * first of them; NULL: nobody. */
+    /** This process is the one to show the job's rails. `pair`: the ranks that measured first, this
+     * process being the first of them; NULL: no pair measured. */
     void (*show)(const fsbml_pair_t *pair);
 } fsbml_measure_listener_t;
 /** Once there are rails, in each life of MPI. */
@@ -124,7 +124,7 @@ fsbml_loggp_t fsbml_prior(uint32_t rail);
 uint32_t fsbml_silence(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n,
                        size_t silent, uint32_t failed, const char *what);
 
-/* measure/together.c: what rails do to each other */
+/* measure/together.c: interference of rails */
 /** Streams on all rails at once, and puts into their fits what that shows; `failed` are rails (bits) not to
  * be used. */
 void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const uint32_t *rail, size_t n,
@@ -169,7 +169,7 @@ static inline ompi_process_name_t fsbml_pairs_name(uint32_t rank)
     return (ompi_process_name_t){.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = rank};
 }
 
-/** Who hears of the job's hosts, as they are looked at. */
+/** Registers the listener for the job's hosts. */
 void fsbml_pairs_listen(const fsbml_measure_listener_t *listener);
 /** Rank that leads the first pair; false: no pair measures. */
 bool fsbml_pairs_first_leader(uint32_t *rank);

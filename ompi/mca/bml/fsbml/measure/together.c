@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What rails do to each other: runs the streams that the core asks for. A rail that is left out stays
+/* Interference of rails: runs the streams that the core asks for. A rail that is left out stays
  * connected; without parameters it is chosen only where no other rail has any. */
 
 #include "measure/measure.h"

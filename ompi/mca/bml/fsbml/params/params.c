@@ -53,12 +53,13 @@ enum {
     }
 
 static number_t number[N_NUMBERS] = {
-    [N_PACKETS] = NUMBER(
-        "packets", "Most messages in one probe of the PRTT benchmark, n of PRTT(n,d,s) (2-1024, default 16)",
-        2, 1024, 16, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
+    [N_PACKETS] =
+        NUMBER("packets",
+               "Maximum messages in one probe of the PRTT benchmark, n of PRTT(n,d,s) (2-1024, default 16)",
+               2, 1024, 16, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_SIZE_STEP] = NUMBER(
         "size_step",
-        "Least bytes between two message sizes that the PRTT benchmark plans; they grow by a factor, and "
+        "Minimum bytes between two message sizes that the PRTT benchmark plans; they grow by a factor, and "
         "are closer where the rail's protocol changes (64-1048576, default 2048)",
         64, 1048576, 2048, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_SMALL_SIZE] =
@@ -74,8 +75,8 @@ static number_t number[N_NUMBERS] = {
     [N_BUDGET] = NUMBER(
         "budget",
         "Milliseconds of the measurement at start, for all rails of a pair of nodes: after half of it, nothing that "
-        "was disturbed is repeated. Where the PRTT benchmark's report is wanted (bml_fsbml_measurement), the most "
-        "that one run of it takes; plans are made for two fifths (10-60000, default 300)",
+        "was disturbed is repeated. Where the PRTT benchmark's report is wanted (bml_fsbml_measurement), the maximum "
+        "of one run; plans are made for two fifths (10-60000, default 300)",
         10, 60000, 300, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_PROBE_TIMEOUT] =
         NUMBER("probe_timeout",
@@ -87,20 +88,20 @@ static number_t number[N_NUMBERS] = {
         "Largest fragment of a long message, in bytes; 0 = the smallest that still uses every rail well, "
         "from the measured parameters (0, or 1024-1073741824, default 0)",
         0, 1073741824, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY),
-    [N_TOGETHER] =
-        NUMBER("together",
-               "Whether all rails are measured at once as well, to find those that share a link, a bus or a "
-               "processor (0 or 1, default 1)",
-               0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
+    [N_TOGETHER] = NUMBER(
+        "together",
+        "Whether the interference of rails is measured, all of them at once, to find those that share a link, "
+        "a bus or a processor (0 or 1, default 1)",
+        0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_PER_PEER] = NUMBER(
         "per_peer",
-        "Whether the latency to each peer is looked at when it is first used: it may be farther than those that "
-        "were measured (0 or 1, default 1; with bml_fsbml_table 0)",
+        "Whether the extra latency of each peer is measured when it is first used: it may be behind more switches than "
+        "the measured pair (0 or 1, default 1; with bml_fsbml_table 0)",
         0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
     [N_FEEDBACK] = NUMBER(
         "feedback",
-        "Whether rails are watched while the job runs, by what the kernel says of their connections: a rail that becomes "
-        "slower or faster gets its share, and small messages do not wait behind bulk (0 or 1, default 1)",
+        "Whether the kernel's figures of the rails' connections correct rates and backlogs while the job runs: a rail that "
+        "becomes slower or faster gets its share, and small messages do not wait behind bulk (0 or 1, default 1)",
         0, 1, 1, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY),
     [N_VERBOSE] = NUMBER(
         "verbose",
@@ -112,22 +113,22 @@ static number_t number[N_NUMBERS] = {
         "Whether the job prints on stderr, once and when it starts, its rails, what was measured of them, and which "
         "are left out and why (0 or 1, default 0)",
         0, 1, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY),
-    [N_HOLDOUT] =
-        NUMBER("holdout",
-               "Exchanges of sizes and numbers that were not measured, run to test what was, for the report "
-               "(bml_fsbml_measurement); as many as fit into 2 s (0-1000, default 0)",
-               0, 1000, 0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
+    [N_HOLDOUT] = NUMBER(
+        "holdout",
+        "Validation exchanges: of sizes and numbers that were not measured, they test the fit, for the report "
+        "(bml_fsbml_measurement); at most what fits into 2 s (0-1000, default 0)",
+        0, 1000, 0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
     [N_SEED] = NUMBER(
         "seed",
-        "Seed of what is drawn: the order of the PRTT benchmark's probes, and the exchanges of bml_fsbml_holdout "
+        "Seed of random choices: the order of the PRTT benchmark's probes, and validation exchanges (bml_fsbml_holdout) "
         "(1-1000000, default 1)",
         1, 1000000, 1, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_TRACE_EVERY] = NUMBER(
-        "trace_every", "One in so many decisions is in the trace (bml_fsbml_trace) (1-1000000000, default 1)",
+        "trace_every", "Record every Nth decision in the trace (bml_fsbml_trace) (1-1000000000, default 1)",
         1, 1000000000, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
     [N_TRACE_ENTRIES] = NUMBER(
         "trace_entries",
-        "Most decisions in the trace of a process, the latest; each takes 32 bytes of memory and 24 for "
+        "Maximum decisions in the trace of a process, the latest ones; each takes 32 bytes of memory and 24 for "
         "each rail (1-16777216, default 65536)",
         1, 16777216, 65536, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
 };
@@ -161,7 +162,7 @@ static const string_t string[] = {
      "Comma-separated names of rails not to use, e.g. eth0; also as include has them; empty = none",
      OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_LOCAL, &mca_bml_fsbml_params.exclude, NULL},
     {"ledger",
-     "Whether the ranks of a node, which share its rails, see in shared memory what each has given them to do: auto (if the "
+     "Whether the ranks of a node share the backlogs of its rails in shared memory: auto (if the "
      "job has several ranks on the node), on, off (default auto)",
      OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, &ledger_text, "auto"},
     {"cache",

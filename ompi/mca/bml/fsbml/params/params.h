@@ -47,16 +47,16 @@ typedef struct mca_bml_fsbml_params_t {
     char *measurement;    /**< file for the measurement's report, NULL or "": none */
     char *report;         /**< file for the report of the job, "-": stdout, NULL or "": none */
     char *trace;          /**< folder, or beginning of the name, for a trace of decisions; NULL or "": none */
-    uint32_t trace_every; /**< one in so many decisions is traced */
-    uint32_t trace_entries; /**< the latest so many are kept */
+    uint32_t trace_every; /**< every Nth decision is traced */
+    uint32_t trace_entries; /**< most decisions in the trace, the latest ones */
     char *record;     /**< folder, or beginning of the name, for a record of what is sent; NULL or "": none */
-    uint32_t holdout; /**< probes that test the fits, for the report */
+    uint32_t holdout; /**< validation exchanges, for the report */
     char *include;    /**< comma-separated names, NULL or "": all */
     char *exclude;
     bool display;  /**< the rail table is printed at start */
-    bool together; /**< rails are measured beside each other as well */
-    bool feedback; /**< rails are watched while the job runs */
-    bool per_peer; /**< how far each peer is, is looked at */
+    bool together; /**< the interference of rails is measured */
+    bool feedback; /**< the kernel corrects rates and backlogs during the job */
+    bool per_peer; /**< the extra latency of each peer is measured */
     bool show_unreach_errors;
     bool valid; /**< false: reported, and the component declines to run */
 } mca_bml_fsbml_params_t;

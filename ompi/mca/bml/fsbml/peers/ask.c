@@ -176,7 +176,7 @@ void fsbml_ask_return(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
     fsbml_peers_path_live(ep);
 }
 
-/* A job of up to so many processes connects all rails to each peer at once. */
+/* Largest job, in processes, that connects all rails to each peer at once. */
 enum { FEW = 16 };
 
 /* The path on which a small message is there first, if that is known; else the first. */

@@ -13,7 +13,7 @@
 
 enum { TRIES = 4 };       /* a rail and round */
 enum { MOST_PEERS = 64 }; /* that are asked at a time; others are when there is a message for them again */
-static _Atomic uint32_t asking; /* so many */
+static _Atomic uint32_t asking; /* peers that are being asked */
 
 /* Numbers of questions are never used again, also by another life of MPI, and are none of a proof. */
 static const uint32_t timed = UINT32_C(1) << 31,

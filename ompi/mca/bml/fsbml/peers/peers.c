@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who hears of what happens to peers: rooms above this one, which cannot be called from here by name. */
+/* Listeners to events of peers: rooms above this one register here, as they cannot be called by name. */
 
 #include "peers/peers.h"
 
@@ -66,7 +66,8 @@ bool fsbml_peers_answered(const fsbml_packet_t *packet)
 
 /* ------------------------------------------------------- what there is to do */
 
-/* Endpoints with something to do in the progress function: paths to be proved or told of, something held. */
+/* Endpoints with something to do in the progress function: paths to be proved or told of, pending messages.
+ */
 
 static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
 /* A ring, and the one to be looked after next. */

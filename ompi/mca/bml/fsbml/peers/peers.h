@@ -16,7 +16,7 @@
 
 typedef struct mca_bml_fsbml_endpoint_t mca_bml_fsbml_endpoint_t;
 
-/** Where questions on a path have come to: where they should, back to this process, or to another rank. */
+/** Where questions on a path were misdelivered to: nowhere, back to this process, or to another rank. */
 enum { FSBML_ASTRAY_NOT = 0, FSBML_ASTRAY_BACK = 1, FSBML_ASTRAY_RANK = 2 };
 
 /** A path's bit in an endpoint's masks is that of its rail: the one that its bytes take, and that is charged.
@@ -34,8 +34,8 @@ typedef struct mca_bml_fsbml_path_t {
     bool owes;              /**< an answer to the peer, likewise */
     uint32_t owed_seq;      /**< its number */
     uint64_t refused_ns;    /**< since when its BTL refuses the question, 0: it does not */
-    _Atomic bool heard, proved;  /**< the peer has asked on it; or answered, at some time */
-    _Atomic uint32_t astray;     /**< where this end's questions went: FSBML_ASTRAY_*, or that and a rank */
+    _Atomic bool heard, proved; /**< the peer has asked on it; or answered, at some time */
+    _Atomic uint32_t astray;    /**< misdelivered questions of this end: FSBML_ASTRAY_*, or that and a rank */
     _Atomic bool looked, judged; /**< the peer was asked why the path does not work; the cause is known */
     _Atomic uint32_t speed_mbit; /**< of the peer's interface as its device says; known once it was asked what
                                     it sees, 0: not */
@@ -45,15 +45,14 @@ typedef struct mca_bml_fsbml_path_t {
 
 /** What the pseudo BTL takes for a struct mca_btl_base_endpoint_t. */
 struct mca_bml_fsbml_endpoint_t {
-    _Atomic uint32_t live;     /**< paths that carry traffic */
-    _Atomic uint32_t possible; /**< live, or still to be proved */
-    _Atomic uint32_t asleep;   /**< of the latter: not asked on, as one connection will do for now */
-    _Atomic uint32_t missed;   /**< messages that could have gained by those */
-    _Atomic(const fsbml_far_t *)
-        far;                     /**< its rails are farther than measured; NULL: they are not (peers/far.c) */
-    mca_bml_base_btl_t *bml_btl; /**< the entry by which the PML knows this endpoint */
-    mca_bml_base_btl_t *rdma;    /**< the same in the RDMA list, NULL: not there */
-    bool speaks_real;            /**< registration handles to and from this peer are the real BTL's */
+    _Atomic uint32_t live;            /**< paths that carry traffic */
+    _Atomic uint32_t possible;        /**< live, or still to be proved */
+    _Atomic uint32_t asleep;          /**< of the latter: not asked on, as one connection will do for now */
+    _Atomic uint32_t missed;          /**< messages that could have gained by those */
+    _Atomic(const fsbml_far_t *) far; /**< extra latency of its rails; NULL: none (peers/far.c) */
+    mca_bml_base_btl_t *bml_btl;      /**< the entry by which the PML knows this endpoint */
+    mca_bml_base_btl_t *rdma;         /**< the same in the RDMA list, NULL: not there */
+    bool speaks_real;                 /**< registration handles to and from this peer are the real BTL's */
     mca_bml_fsbml_group_t *group;
     ompi_proc_t *proc;
     uint8_t slot[FSBML_MAX_RAILS];        /**< rail -> index in path[] */
@@ -73,7 +72,7 @@ struct mca_bml_fsbml_endpoint_t {
     uint64_t confirm_ns;       /**< when the peer was asked on a live path whether it is there */
     uint64_t confirmed_ns;     /**< when it said so */
     struct mca_bml_fsbml_endpoint_t *next, *before; /**< in that list, which is a ring */
-    fsbml_distance_t *distance;                     /**< it is being asked how far it is, NULL: it is not */
+    fsbml_distance_t *distance;                     /**< a measurement of its latency, NULL: none */
 
     _Atomic uint32_t n_paths; /**< those below it are complete */
     uint32_t capacity;
@@ -108,7 +107,7 @@ enum {
     FSBML_PACKET_PRTT_BACK = 4,
     FSBML_PACKET_TABLE = 5,   /**< the measurement is over; what came out */
     FSBML_PACKET_READY = 6,   /**< the mirror has come to its part of the measurement */
-    FSBML_PACKET_REQUEST = 7, /**< please send so many messages of that size */
+    FSBML_PACKET_REQUEST = 7, /**< asks for `count` messages of `bytes` bytes */
     FSBML_PACKET_FLOW = 8,    /**< one of those */
     FSBML_PACKET_LOOK = 9,    /**< what do you see of another path, that does not work? payload: what I see */
     FSBML_PACKET_SEEN = 10,   /**< the answer */
@@ -122,9 +121,8 @@ enum {
     FSBML_PACKET_STREAMED = 32, /**< flag of REQUEST: a stream, not a row; count: of us that it may take,
                                   delay_ns: that it is wanted to take */
     FSBML_PACKET_BRIEF = 1,     /**< flag of PRTT: the answer is to be as small as can be */
-    FSBML_PACKET_TIMED =
-        2, /**< flag of ASK, and of its ANSWER: for how far the peer is, not whether it is there */
-    FSBML_PACKET_ASTRAY = 4,   /**< flag of ANSWER: the question was for another process */
+    FSBML_PACKET_TIMED = 2,     /**< flag of ASK, and of its ANSWER: for the latency, not for liveness */
+    FSBML_PACKET_ASTRAY = 4,    /**< flag of ANSWER: misdelivered, the question was for another process */
     FSBML_PACKET_AT_ONCE = 16, /**< flag of timed ASK: what waited for the asked process, not for its rail, is
                                   no answer either */
     FSBML_PACKET_GIVEN_UP =
@@ -161,10 +159,10 @@ typedef struct fsbml_peers_listener_t {
     /** The answer to a timed question; false: it was another's. */
     bool (*answered)(const fsbml_packet_t *packet);
 } fsbml_peers_listener_t;
-/* peers/peers.c: who hears of it */
-/** Before others set up: nobody does. */
+/* peers/peers.c: listeners */
+/** Before other rooms set up: forgets all listeners. */
 void fsbml_peers_setup(void);
-/** At set-up; those who came first hear first. */
+/** Registers a listener at set-up; listeners are called in the order of registration. */
 void fsbml_peers_listen(const fsbml_peers_listener_t *listener);
 int fsbml_peers_path_known(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 void fsbml_peers_path_gone(mca_bml_fsbml_path_t *path);
@@ -237,7 +235,7 @@ void fsbml_ask_peer(mca_bml_fsbml_endpoint_t *ep);
 /** Has those asked on that sleep, by the progress function: another connection can gain, or the first fails.
  */
 void fsbml_ask_wake(mca_bml_fsbml_endpoint_t *ep);
-/** Wakes them at the eighth message that could gain by another rail: one of so many bytes on `rail` (a bit).
+/** Wakes them at the eighth message that could gain by another rail: one of `bytes` bytes on `rail` (a bit).
  */
 void fsbml_ask_more(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, size_t bytes);
 /** A removed path is to be used again, and proved anew. */
@@ -251,7 +249,7 @@ void fsbml_ask_heard(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, c
 void fsbml_ask_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, const void *payload,
                         size_t len);
 
-/* peers/proof.c: a path carries traffic only after its peer has answered on it */
+/* peers/proof.c: liveness: a path carries traffic only after its peer has answered on it */
 int fsbml_proof_init(void);
 void fsbml_proof_fini(void);
 void fsbml_proof_forget(mca_bml_fsbml_endpoint_t *ep);
@@ -286,7 +284,7 @@ static inline size_t fsbml_des_bytes(const mca_btl_base_descriptor_t *des)
     return bytes;
 }
 
-/* peers/far.c: peers that are farther than those that were measured */
+/* peers/far.c: extra latency of a peer, beyond that of the pair that measured */
 /** What an endpoint has until the first message to its peer. */
 extern const fsbml_far_t fsbml_far_unknown;
 void fsbml_far_init(mca_bml_fsbml_endpoint_t *ep);
@@ -336,7 +334,7 @@ fsbml_speech_t fsbml_hello_rdma(const ompi_process_name_t *peer);
 /** Sees to it that what this process knows of a peer, its BTLs' addresses too, is of this life of MPI. */
 void fsbml_hello_refresh(const ompi_process_name_t *peer);
 typedef struct fsbml_fault_t {
-    char rail[FSBML_NAME_MAX];  /**< what a person calls it: "eth1" */
+    char rail[FSBML_NAME_MAX];  /**< what a user calls it: "eth1" */
     char from[FSBML_NAME_MAX];  /**< node that found it, this one */
     char to[FSBML_NAME_MAX];    /**< node of the peer, "": all that have the rail */
     uint32_t kind;              /**< fsbml_fault_kind_t */

@@ -46,7 +46,7 @@ bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char 
     if (!close_unproved(ep, rail, why)) {
         return false;
     }
-    fsbml_watch(ep); /* what is held must go elsewhere, but not from within a BTL's error callback */
+    fsbml_watch(ep); /* pending messages must take another rail, but not from within a BTL's error callback */
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of rails: one for people on this node ("eth1"), one that is the same on every node
- * ("tcp:10.71.1.0/24"), and whatever else a person may know a rail by. What the kernel tells comes by a
+/* Names of rails: one for users on this node ("eth1"), one that is the same on every node
+ * ("tcp:10.71.1.0/24"), and whatever else a user may know a rail by. What the kernel tells comes by a
  * socket: that is of this network namespace, while sysfs may show another's interfaces. */
 
 #include <arpa/inet.h>

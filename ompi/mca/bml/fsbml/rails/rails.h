@@ -25,9 +25,9 @@ enum { FSBML_NAME_FULL = FSBML_NAME_MAX + 64, FSBML_NAME_DETAIL = 256 };
 typedef struct mca_bml_fsbml_rail_t {
     mca_btl_base_module_t *btl; /**< the real BTL */
     mca_bml_fsbml_group_t *group;
-    char name[FSBML_NAME_MAX]; /**< what a person calls it: "eth1" */
+    char name[FSBML_NAME_MAX]; /**< what a user calls it: "eth1" */
     char key[FSBML_NAME_MAX];  /**< what names it on every node: "tcp:10.71.1.0/24" */
-    fsbml_rail_about_t about;  /**< what else a person may know it by */
+    fsbml_rail_about_t about;  /**< what else a user may know it by */
     _Atomic bool measured;
     _Atomic bool reversed;   /**< measured the other way round than this process sends */
     fsbml_loggp_t model;     /**< what the scheduler has then */
@@ -99,7 +99,7 @@ int fsbml_rail_of(const mca_btl_base_module_t *btl);
 void fsbml_rails_names(uint32_t rails, char *buf, size_t len);
 
 /* rails/names.c: names, addresses, links */
-/** Names a BTL module, the ordinal-th of its component: name for people on this node, key for all nodes, and
+/** Names a BTL module, the ordinal-th of its component: name for users on this node, key for all nodes, and
  * what the kernel tells of its interface. */
 void fsbml_name_btl(const mca_btl_base_module_t *btl, unsigned ordinal, char name[FSBML_NAME_MAX],
                     char key[FSBML_NAME_MAX], fsbml_rail_about_t *about);

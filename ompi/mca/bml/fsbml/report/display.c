@@ -15,7 +15,7 @@
 
 #include "opal/util/output.h"
 
-/* So many hosts are named, and the last one. */
+/* Hosts that are named in a list, beside the last one. */
 enum { HOSTS_NAMED = 6 };
 
 static struct {

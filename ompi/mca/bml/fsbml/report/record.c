@@ -17,7 +17,7 @@
 #include "opal/class/opal_hash_table.h"
 #include "opal/util/show_help.h"
 
-/* A block of sends is kept, and written when it is full; a line of the file has at most so many
+/* A block of sends is kept, and written when it is full; a line of the file has at most this number of
  * characters. */
 enum { BLOCK = 4096, LINES = 64, LINE_BYTES = 96 + FSBML_NAME_MAX };
 

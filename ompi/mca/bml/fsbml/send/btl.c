@@ -18,7 +18,7 @@ static inline mca_bml_fsbml_path_t *choose_at(mca_bml_fsbml_endpoint_t *ep, uint
         if (OPAL_UNLIKELY(0 != atomic_load_explicit(&ep->asleep, memory_order_relaxed))) {
             fsbml_ask_more(ep, rails, bytes);
         }
-        /* no rail at all: the message is held until one comes back, or fails with all others */
+        /* no rail at all: the message is pending until one comes back, or fails with all others */
         return 0 != rails ? fsbml_path(ep, (uint32_t) __builtin_ctz(rails)) : &ep->path[0];
     }
     return fsbml_path(ep, fsbml_choose(ep, now, bytes, rails));
@@ -325,7 +325,7 @@ static int pseudo_nothing(mca_btl_base_module_t *btl)
     return OMPI_SUCCESS;
 }
 
-/* What people see in Open MPI's own tables, e.g. the one of connection methods. */
+/* What users see in Open MPI's own tables, e.g. the one of connection methods. */
 static mca_btl_base_component_t pseudo_component = {
     .btl_version =
         {

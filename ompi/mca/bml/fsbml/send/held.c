@@ -80,8 +80,8 @@ mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des,
     return copy;
 }
 
-/* What is held takes no BTL's descriptor: where there are few, all of them would wait here for an answer, and
- * the question would have none. NULL: no memory, or its maker means to keep it. */
+/* A pending message takes no BTL's descriptor: where there are few, all of them would wait here for an
+ * answer, and the question would have none. NULL: no memory, or its maker means to keep it. */
 static mca_btl_base_descriptor_t *own_copy(const mca_btl_base_descriptor_t *des)
 {
     mca_btl_base_descriptor_t *own = fsbml_held_make(fsbml_des_bytes(des), des->des_flags, false);

@@ -35,18 +35,18 @@ OBJ_CLASS_DECLARATION(mca_bml_fsbml_held_t);
 /* send/send.c */
 /** Once there are rails: makes the groups' pseudo BTLs of them. */
 void fsbml_send_setup(void);
-/** When nobody sends any more. */
+/** After the last message. */
 void fsbml_send_teardown(void);
 
-/* send/held.c: what is sent before a path is live */
+/* send/held.c: pending messages, sent before a path is live, or that no rail takes */
 /** Keeps a message until a path is live, and has room; `bound`: that rail, whose traffic it must follow. The
  * descriptor, which `rail` made, goes back to its BTL: it may have few. */
 int fsbml_held_add(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_descriptor_t *des, uint32_t rail,
                    mca_btl_base_tag_t tag, bool bound);
-/** A descriptor of no BTL, where none has one: it can only be held. So the PML is not refused: it would send
- * again when something of its own completes, and that may be never, as an immediate send has no completion.
- * Only fragments are, while some are held whose completion will come. NULL: that, no memory, or not to be
- * had, as its maker means to keep it. */
+/** A descriptor of no BTL, where none has one: it can only be pending. So the PML is not refused: it would
+ * send again when something of its own completes, and that may be never, as an immediate send has no
+ * completion. Only fragments are, while some are pending whose completion will come. NULL: that, no memory,
+ * or not to be had, as its maker means to keep it. */
 mca_btl_base_descriptor_t *fsbml_held_make(size_t bytes, uint32_t flags, bool fragment);
 /** Frees a descriptor, or one that held_make made. */
 int fsbml_held_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des);
@@ -57,7 +57,7 @@ mca_btl_base_descriptor_t *fsbml_held_copy(const mca_btl_base_descriptor_t *des,
  */
 int fsbml_held_send_on(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
                        mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag);
-/** Sends what is held, if a path is live. */
+/** Sends pending messages, if a path is live. */
 void fsbml_held_release(mca_bml_fsbml_endpoint_t *ep);
 /** Completes all of it with an error. */
 void fsbml_held_fail(mca_bml_fsbml_endpoint_t *ep);
@@ -94,7 +94,7 @@ static inline uint32_t fsbml_candidates(mca_bml_fsbml_endpoint_t *ep)
 {
     uint32_t rails = atomic_load_explicit(&ep->live, memory_order_acquire); /* and so its slot and path */
     if (OPAL_UNLIKELY(0 == rails)) {
-        /* Nothing is proved yet. What is sent now is held, so its rail need only be possible. */
+        /* Nothing is proved yet. What is sent now is pending, so its rail need only be possible. */
         rails = atomic_load_explicit(&ep->possible, memory_order_acquire);
     }
     return rails;

@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a person knows a rail by. Part of fsbml_core.h. */
+/* Names, address and device of a rail. Part of fsbml_core.h. */
 #ifndef FSBML_ABOUT_H
 #define FSBML_ABOUT_H
 

@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all of the core's interface needs: bounds. Part of fsbml_core.h. */
+/* Bounds that all of the core's interface needs. Part of fsbml_core.h. */
 #ifndef FSBML_BASE_H
 #define FSBML_BASE_H
 
@@ -19,7 +19,7 @@
 #define FSBML_MAX_RAILS 32
 /** Most bytes in a rail's name or key, the terminating zero included. */
 #define FSBML_NAME_MAX 64
-/** Most bytes in a reason that a person reads, the terminating zero included. */
+/** Most bytes in a reason that a user reads, the terminating zero included. */
 #define FSBML_REASON_MAX 160
 
 #endif /* FSBML_BASE_H */

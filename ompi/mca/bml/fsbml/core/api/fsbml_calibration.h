@@ -108,7 +108,7 @@ int fsbml_calib_fit(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *out) FSBML
 /** Fills in low and high of a rail's fit: some ms of work, so only for a report. */
 int fsbml_calib_interval(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
-/** After so many ns without a message a shaper's bucket is full again, in either direction. */
+/** Time in ns without a message after which a shaper's bucket is full again, in either direction. */
 uint64_t fsbml_fit_refill_ns(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /**

@@ -63,7 +63,7 @@ int fsbml_end_unpack(fsbml_end_t *end, const void *buf, size_t len) FSBML_NOEXCE
 
 /**
  * Finds the cause for a path that does not work. `there` may be NULL: the other end could not be asked, and
- * says nothing. Returns the kind (fsbml_fault_kind_t) or -EINVAL; why[] then has a sentence for people,
+ * says nothing. Returns the kind (fsbml_fault_kind_t) or -EINVAL; why[] then has a sentence for users,
  * without its full stop, "" if nothing is known.
  */
 int fsbml_diagnose(const fsbml_end_t *here, const fsbml_end_t *there,

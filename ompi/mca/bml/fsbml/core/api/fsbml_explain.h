@@ -62,7 +62,7 @@ typedef struct fsbml_summary_fault_t {
     char why[FSBML_REASON_MAX]; /**< a sentence's end: "no answer within 500 ms" */
 } fsbml_summary_fault_t;
 
-/** A peer that is farther on a rail than measured. */
+/** A peer with more latency on a rail than measured. */
 typedef struct fsbml_summary_peer_t {
     uint32_t from, to; /**< ranks */
     char rail[FSBML_NAME_MAX];
@@ -134,7 +134,7 @@ void fsbml_account_add(const fsbml_account_t *a, fsbml_summary_t *to) FSBML_NOEX
 
 /* ------------------------------------------------------------- many summaries */
 
-/** Adds a peer that is farther than measured; the farthest ones stay. */
+/** Adds a peer with more latency than measured; those with most stay. */
 void fsbml_summary_add_peer(fsbml_summary_t *into, const fsbml_summary_peer_t *peer) FSBML_NOEXCEPT;
 /** Adds another's processes. Rails are the same if their keys are; of more than FSBML_MAX_RAILS the first
  * ones stay. */

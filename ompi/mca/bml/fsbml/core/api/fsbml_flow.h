@@ -35,7 +35,7 @@ typedef enum fsbml_live_change_t {
 fsbml_live_t *fsbml_live_create(double gap_ns_per_byte, double burst_bytes, size_t quantum) FSBML_NOEXCEPT;
 void fsbml_live_destroy(fsbml_live_t *live) FSBML_NOEXCEPT;
 fsbml_live_change_t fsbml_live_look(fsbml_live_t *live, const fsbml_live_look_t *look) FSBML_NOEXCEPT;
-/** A piece of so many bytes, alone on the rail, was delivered within so long. */
+/** A piece of `bytes` bytes, alone on the rail, was delivered within this time. */
 fsbml_live_change_t fsbml_live_trial(fsbml_live_t *live, size_t bytes, uint64_t took_ns) FSBML_NOEXCEPT;
 /** ns per byte, by all that was seen so far. */
 double fsbml_live_gap(const fsbml_live_t *live) FSBML_NOEXCEPT;

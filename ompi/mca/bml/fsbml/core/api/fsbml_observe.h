@@ -39,8 +39,8 @@ typedef struct fsbml_audience_t {
 } fsbml_audience_t;
 
 typedef struct fsbml_observer_config_t {
-    uint32_t trace_every;   /**< one in so many decisions is kept; 0: none is */
-    uint32_t trace_entries; /**< the latest so many are kept */
+    uint32_t trace_every;   /**< every Nth decision is kept; 0: none is */
+    uint32_t trace_entries; /**< most decisions that are kept, the latest ones */
     fsbml_audience_t audience;
 } fsbml_observer_config_t;
 

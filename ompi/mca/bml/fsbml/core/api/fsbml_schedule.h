@@ -152,7 +152,7 @@ int fsbml_distance_next(fsbml_distance_t *d, uint64_t now_ns, uint32_t live, uin
 /** An answer has come. `idle`: the peer had nothing else to send on that rail. What is not awaited changes
  * nothing. */
 void fsbml_distance_answered(fsbml_distance_t *d, uint32_t seq, uint64_t now_ns, bool idle) FSBML_NOEXCEPT;
-/** Once it is over: the rails that are farther, for sure, than the nearest, and by how much; mostly none. */
+/** Once it is over: the rails with more latency, for sure, than the nearest, and how much; mostly none. */
 uint32_t fsbml_distance_result(const fsbml_distance_t *d, double extra_ns[FSBML_MAX_RAILS]) FSBML_NOEXCEPT;
 
 /* ----------------------------------------------------------------- ledger */

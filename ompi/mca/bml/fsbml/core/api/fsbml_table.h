@@ -16,7 +16,7 @@ extern "C" {
 /** One rail of the table that the measuring pair gives to all processes. */
 typedef struct fsbml_table_rail_t {
     char key[FSBML_NAME_MAX];  /**< what names the same rail on every node, e.g. "tcp:10.71.1.0/24" */
-    char name[FSBML_NAME_MAX]; /**< what a person calls it on the measuring node, e.g. "eth1" */
+    char name[FSBML_NAME_MAX]; /**< what a user calls it on the measuring node, e.g. "eth1" */
     uint32_t pair[2]; /**< ranks that measured it: from the first one's node to the other's, and fit.back
                          reversed */
     fsbml_fit_t fit;
@@ -37,7 +37,7 @@ long fsbml_table_pack(const fsbml_table_t *t, void *buf, size_t len) FSBML_NOEXC
 /** Unpacks and checks everything; -EBADMSG for a malformed record, -EPROTO for another version. *t is then
  * unchanged. */
 int fsbml_table_unpack(fsbml_table_t *t, const void *buf, size_t len) FSBML_NOEXCEPT;
-/** Writes the table for people (one line a rail) into buf as snprintf does. */
+/** Writes the table for users (one line a rail) into buf as snprintf does. */
 int fsbml_table_text(const fsbml_table_t *t, char *buf, size_t len) FSBML_NOEXCEPT;
 /** The same, with more columns: what is known about each rail of the table, in their order. */
 int fsbml_table_display(const fsbml_table_t *t, const fsbml_rail_about_t *about, char *buf,
@@ -45,7 +45,7 @@ int fsbml_table_display(const fsbml_table_t *t, const fsbml_rail_about_t *about,
 
 /**
  * Reads a table from a file (core/records/table_file.hpp). With a fingerprint, the file is a cache's: it must
- * be of that fingerprint, undamaged, and writable by its user alone; without (NULL), a person's. 0 or a
+ * be of that fingerprint, undamaged, and writable by its user alone; without (NULL), a user's. 0 or a
  * negative errno
  * (-ENOENT: there is no file; -ESTALE: of something else; -EBADMSG; -EPROTO: another version; -EPERM), and
  * then the reason.
@@ -76,7 +76,7 @@ typedef struct fsbml_measurement_t {
     uint32_t attempts;            /**< to measure; 0: the parameters come from a file */
     const fsbml_sample_t *sample; /**< of the last of them */
     size_t n_samples;
-    const fsbml_sample_t *holdout; /**< of probes that were not fitted */
+    const fsbml_sample_t *holdout; /**< validation exchanges: probes that were not fitted */
     size_t n_holdout;
 } fsbml_measurement_t;
 
@@ -109,7 +109,7 @@ typedef struct fsbml_hello_t {
     } rail[FSBML_MAX_RAILS];
     uint32_t flags;      /**< FSBML_HELLO_* */
     uint32_t node_ranks; /**< ranks of this job on its node */
-    uint32_t run;        /**< so many ranks in a row, from this one on, are of its node; 0: unknown */
+    uint32_t run;        /**< number of consecutive ranks, from this one on, on its node; 0: unknown */
 } fsbml_hello_t;
 
 size_t fsbml_hello_packed_max(void) FSBML_NOEXCEPT;

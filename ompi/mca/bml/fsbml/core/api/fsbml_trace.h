@@ -20,7 +20,7 @@ typedef struct fsbml_trace_t {
     uint32_t rank, ranks;
     const char *node; /**< host name */
     fsbml_policy_t policy;
-    uint32_t trace_every; /**< one in so many decisions was kept */
+    uint32_t trace_every; /**< every Nth decision was kept */
     uint32_t n_rails;
     const char *name[FSBML_MAX_RAILS]; /**< "eth1" */
     const char *key[FSBML_MAX_RAILS];  /**< the same on every node: "tcp:10.71.1.0/24" */

@@ -48,7 +48,7 @@ static_assert(sizeof(fsbml_loggp_t) == kMemberCount * sizeof(double), "a record 
 constexpr const char *kMemberNames[] = {"L",   "o_s", "o_r",   "g",       "G",      "burst",
                                         "O_s", "O_r", "break", "g_above", "G_above"};
 static_assert(sizeof kMemberNames / sizeof *kMemberNames == kMemberCount, "each has a name");
-// The six that every rail has are in files also where they are 0, so that a person sees what there is.
+// The six that every rail has are in files also where they are 0, so that a user sees what there is.
 constexpr std::size_t kAlwaysNamed = 6;
 
 // What a rail's measurement may say beside a valid model: numbers of which none is negative or beyond all

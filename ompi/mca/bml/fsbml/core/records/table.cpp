@@ -108,7 +108,7 @@ int hello_unpack(fsbml_hello_t &h, const void *buf, std::size_t len) noexcept
     return wire::unpack(kHelloMagic, kHelloVersion, h, buf, len, kHello);
 }
 
-// ------------------------------------------------------------- for people
+// ------------------------------------------------------------- for users
 
 namespace
 {

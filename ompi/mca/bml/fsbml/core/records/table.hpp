@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The two records that processes exchange (fsbml_core.h), and the table as people read it.
+// The two records that processes exchange (fsbml_core.h), and the table as users read it.
 #ifndef FSBML_TABLE_HPP
 #define FSBML_TABLE_HPP
 

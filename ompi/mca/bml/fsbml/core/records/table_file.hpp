@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The table of rails as the text of a file: what a job has measured, for the next one, or for a person to
+// The table of rails as the text of a file: what a job has measured, for the next one, or for a user to
 // edit and pin.
 //
 //   fsbml-table 2
@@ -26,7 +26,7 @@ namespace fsbml
 // Empty if a key, a name or the fingerprint cannot stand in a line.
 std::string table_to_file(const fsbml_table_t &t, const std::string &fingerprint);
 
-// With a fingerprint, the text must have the same and a correct check; without (nullptr, a file that a person
+// With a fingerprint, the text must have the same and a correct check; without (nullptr, a file that a user
 // has edited) it may have neither. 0, -EBADMSG, -EPROTO for another version, -ESTALE for another fingerprint,
 // and then the reason; `t` is then unchanged.
 int table_from_file(fsbml_table_t &t, const std::string &text, const char *fingerprint, std::string &reason);

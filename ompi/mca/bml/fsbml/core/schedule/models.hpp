@@ -42,7 +42,7 @@ public:
     // Replaces a rail's model, which is valid. True if any rail has a burst now. For the arrival rule, o + L
     // of rails that differ by no more than measurements do are made equal, in favour of the lower G.
     bool set(std::size_t rail, const fsbml_loggp_t &p, fsbml_policy_t policy) noexcept;
-    // Takes the rail for so many times slower than its model says. True as above; a rail without a model
+    // Scales the rail's gaps by this factor. True as above; a rail without a model
     // stays as it is.
     bool scale(std::size_t rail, double factor, fsbml_policy_t policy) noexcept;
     // A rail's model as it was set. False: it has none.

@@ -100,7 +100,7 @@ private:
     mutable std::mutex lock_; // of all below but the stripes
     const std::uint64_t trace_every_;
     std::uint64_t until_traced_;
-    std::uint64_t traced_ = 0; // so many were put into the ring
+    std::uint64_t traced_ = 0; // decisions put into the ring
     std::vector<Kept> ring_;
     std::vector<Times> times_; // n_rails_ for each in the ring
     Arrivals arrivals_[FSBML_MAX_RAILS];

@@ -14,7 +14,7 @@ namespace fsbml
 namespace
 {
 
-// A rail could have done all alone if it was a candidate for all messages but one in so many: until a path is
+// A rail could have done all alone if it was a candidate for nearly all messages: until a path is
 // proved, a few go another way.
 constexpr std::uint64_t kMissed = 20;
 // The longest message that ob1 hands to btl_sendi without a request: 256 bytes and the header.

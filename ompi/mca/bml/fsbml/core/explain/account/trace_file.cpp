@@ -61,7 +61,7 @@ std::string model_words(const fsbml_loggp_t &model)
     for (std::size_t k = 0; k < kMemberCount; ++k) {
         const double value = model.*kMembers[k];
         if (k < kAlwaysNamed || 0.0 != value) {
-            // Nine digits, which people can read, if they are enough.
+            // Nine digits, which users can read, if they are enough.
             std::stringstream nine;
             nine.imbue(std::locale::classic());
             nine.precision(9);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What a report shows, worked out once for all its forms: names, shares, quantiles, alternatives; and numbers
-// as people read them, whatever the program's locale.
+// as users read them, whatever the program's locale.
 #ifndef FSBML_EXPLAIN_FIGURES_HPP
 #define FSBML_EXPLAIN_FIGURES_HPP
 

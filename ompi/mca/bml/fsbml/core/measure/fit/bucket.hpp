@@ -23,7 +23,7 @@ double bytes_time(const fsbml_loggp_t &p, const GapLine &line, double bytes) noe
 // than a message's overheads, which is noise.
 void fit_burst(fsbml_fit_t &fit, const Samples &samples, const GapLine &line, double one_way_ns);
 
-// The gap of sizes below kBulkBytes that were measured with so many messages that the bucket was empty long
+// The gap of sizes below kBulkBytes that were measured with enough messages that the bucket was empty long
 // before the last one: of n gaps it hides all but what PRTT(n,0,s) shows,
 //   n gap(s) = PRTT(n,0,s) - 2 one_way + burst + gap(1).
 // Sizes with a PRTT(1,0,s) are not among them (gap_points has these), nor those where the processor's time

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Exchanges that a fit was not made from: they test what its predictions are worth.
+// Validation exchanges, which a fit was not made from: they test its predictions.
 #ifndef FSBML_HOLDOUT_HPP
 #define FSBML_HOLDOUT_HPP
 

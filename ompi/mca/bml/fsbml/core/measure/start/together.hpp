@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What rails do to each other: streams on all of them at once, against the rates that each has alone.
+// Interference of rails: streams on all of them at once, compared with the rates that each has alone.
 //
 // A rail that is slower beside the others, each time, is scheduled as what it is there: its gaps per byte are
 // scaled. A rail with which all carry clearly less than without it, each time, is left out. Where sending
