@@ -1,4 +1,4 @@
-# ./fsbml calibrate: what the rails are, how well that is known, and a table of it to keep.
+# ./fsbml calibrate: the rails' parameters, their intervals, and a table of them to keep.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash

@@ -86,7 +86,7 @@ replay_settle() {
         [ ${#custom[@]} -gt 0 ] || custom=(200mbit 20mbit)
         [ ${#custom[@]} -ge 2 ] || die "replay: FSBML measures where nodes share at least two rails: give --rail twice."
         [ ${#custom[@]} -le "$FSBML_MAX_RAILS" ] || die "replay: at most $FSBML_MAX_RAILS rails, not ${#custom[@]}."
-        [[ ${custom[*]} != *,nodes=* ]] || die "replay: the simulator is told of rails that all nodes have; leave out nodes=."
+        [[ ${custom[*]} != *,nodes=* ]] || die "replay: the simulator knows only rails that all nodes have; leave out nodes=."
     elif [ ${#custom[@]} -gt 0 ] || [ "$wanted_nodes" -gt 0 ]; then
         die "replay: --rail and --nodes are for a TRACE; the cases have their own."
     fi

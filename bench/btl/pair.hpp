@@ -1,4 +1,4 @@
-// Rank 0 and one other exchange messages over a BTL; all other ranks look on.
+// Rank 0 and one other exchange messages over a BTL; all other ranks wait.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
@@ -13,7 +13,7 @@ namespace fsbml::bench
 class Pair
 {
 public:
-    // `peer`: the other one; null on a rank that looks on.
+    // `peer`: the other one; null on all other ranks.
     Pair(const Session &session, Peer *peer) : session_(session), peer_(peer) {}
 
     bool leads() const { return peer_ != nullptr && session_.rank() == 0; }

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What no schedule can beat: a lower bound on the makespan of a workload on a cluster.
+// A lower bound, which no schedule can beat, on the makespan of a workload on a cluster.
 #ifndef FSBML_SIM_BOUND_BOUND_HPP
 #define FSBML_SIM_BOUND_BOUND_HPP
 

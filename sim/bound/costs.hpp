@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a message takes at least, of every resource and on every rail.
+// Minimum costs of a message, on each resource and rail.
 #ifndef FSBML_SIM_BOUND_COSTS_HPP
 #define FSBML_SIM_BOUND_COSTS_HPP
 

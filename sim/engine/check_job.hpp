@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What makes no sense is said before anything is simulated.
+// Checks a simulation's input before it begins.
 #ifndef FSBML_SIM_ENGINE_CHECK_JOB_HPP
 #define FSBML_SIM_ENGINE_CHECK_JOB_HPP
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// NICs, bottlenecks and wires: what becomes of a fragment between the sender's processor and the receiver's.
+// NICs, bottlenecks and wires: the way of a fragment between the sender's processor and the receiver's.
 //
 // A NIC serves one fragment at a time, first come, first served. One that begins at b is through at
 //   end = max(b, TAT - burst),        TAT = max(TAT before, b) + gap(s)

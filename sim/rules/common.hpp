@@ -14,7 +14,7 @@
 namespace fsbml::sim
 {
 
-// The parameters that each rule is told, in ns and bytes.
+// The parameters that each rule gets, in ns and bytes.
 class Knowledge
 {
 public:

@@ -25,7 +25,7 @@ std::shared_ptr<fsbml_sched_t> make_scheduler(const Cluster &cluster, fsbml_poli
     }
     for (std::size_t r = 0; r < cluster.rails.size(); ++r) {
         if (0 != fsbml_sched_set_model(s.get(), r, &cluster.rails[r].believed)) {
-            throw std::invalid_argument("the scheduler refuses what it is told of rail " + std::to_string(r));
+            throw std::invalid_argument("the scheduler refuses the parameters of rail " + std::to_string(r));
         }
     }
     return s;

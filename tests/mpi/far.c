@@ -1,7 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A peer that is farther on one rail than the pair that has measured: node 2's link to rail0 has 2 ms more
+ * A peer with more latency on one rail than the pair that has measured: node 2's link to rail0 has 2 ms more
  * (see run.sh). From rank 0, small messages to rank 1 take rail0, which is the faster one, and those to rank
  * 2 rail1, by the counters of the node's interfaces; and all arrive as they were sent.
  */

@@ -231,7 +231,7 @@ static void receive_named(MPI_Comm comm, int epoch, bool wait)
     }
 }
 
-/* Looks what there is before it receives it, with a matching probe every other time. */
+/* Probes for a message before it receives it, with a matching probe every other time. */
 static void receive_probed(MPI_Comm comm, int epoch, bool wait)
 {
     MPI_Status status;

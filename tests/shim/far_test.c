@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Peers that are farther than those that were measured, on fake rails in virtual time: which are asked, when,
+/* Peers with more latency than the measured pair, on fake rails in virtual time: which are asked, when,
  * how often, and what messages do then. */
 
 #include "fake_net.h"

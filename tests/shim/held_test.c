@@ -1,7 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What no rail takes is held until one does. Each time all descriptors are accounted for (world_down), and
- * only the rail that took a message is charged for it. */
+/* A message that no rail takes is pending until one does. Each time all descriptors are accounted for
+ * (world_down), and only the rail that took a message is charged for it. */
 
 #include "fake_refusal.h"
 

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Proof before use, on fake BTLs: nothing goes over a path whose peer has not answered on it, and nothing is
- * lost. */
+/* Liveness before use, on fake BTLs: nothing goes over a path whose peer has not answered on it, and nothing
+ * is lost. */
 
 #include "fake_pml.h"
 

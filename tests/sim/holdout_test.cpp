@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Exchanges that no calibration has measured, on simulated shaped rails: what a fit says against what they
+// Validation exchanges, on simulated shaped rails: what a fit says against what they
 // take. Sizes from 32 bytes on, where a shaper's bucket hides some or all of an exchange, and frames' headers
 // are most of it.
 #include "calibration.hpp"

@@ -1,4 +1,4 @@
-# What is known about a virtual cluster between two commands: a folder of small text files. Sourced, never run.
+# The state of a virtual cluster between two commands: a folder of small text files. Sourced, never run.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash

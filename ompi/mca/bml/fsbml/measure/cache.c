@@ -47,7 +47,7 @@ static bool place(const char *print, char *path, size_t len)
     return used > 0 && (size_t) used < len;
 }
 
-/* Takes from a file what there is for these rails, in their order; false if one is missing. */
+/* Takes these rails' parameters from a file, in their order; false if one is missing. */
 static bool take(const fsbml_table_t *from, const uint32_t *rail, size_t n, fsbml_table_t *to)
 {
     for (size_t i = 0; i < n; ++i) {

@@ -11,7 +11,7 @@
 
 #include "peers/peers.h"
 
-/** What is done beside by the room that shows things; all of it. */
+/** Functions of the room that shows the measurement; none may be NULL. */
 typedef struct fsbml_measure_listener_t {
     /** The job's hosts follow, each once: what ranks say in their order, NULL: it has no hello. */
     void (*hosts)(void);
@@ -34,7 +34,7 @@ void fsbml_prtt_reset(void);
 uint64_t fsbml_prtt_run(const mca_bml_fsbml_path_t *path, const fsbml_probe_t *probe, uint64_t limit_ns);
 /** Lets a rail be idle. */
 void fsbml_prtt_rest(uint64_t ns);
-/** What a message of a probe, or an answer, means for the probe that goes on. */
+/** Handles a message of a probe, or an answer. */
 void fsbml_prtt_came(const fsbml_packet_t *packet);
 /** Largest message of a probe on a rail. */
 static inline uint32_t fsbml_prtt_bytes(const mca_btl_base_module_t *btl)

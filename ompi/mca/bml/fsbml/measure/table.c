@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes of a table of parameters, from wherever it came. */
+/* Applies a table of parameters, measured, cached or given by the user, to the rails and the scheduler. */
 
 #include <stdio.h>
 

@@ -40,7 +40,7 @@ void fsbml_peers_path_gone(mca_bml_fsbml_path_t *path)
     }
 }
 
-/* The same for what an endpoint alone is told. */
+/* The same for events of one endpoint. */
 #define TELL(what)                                        \
     void fsbml_peers_##what(mca_bml_fsbml_endpoint_t *ep) \
     {                                                     \
@@ -64,7 +64,7 @@ bool fsbml_peers_answered(const fsbml_packet_t *packet)
     return known;
 }
 
-/* ------------------------------------------------------- what there is to do */
+/* ------------------------------------------------------- endpoints with work */
 
 /* Endpoints with something to do in the progress function: paths to be proved or told of, pending messages.
  */

@@ -142,7 +142,7 @@ int fsbml_packet_init(void);
 int fsbml_packet_send(const mca_bml_base_btl_t *entry, const fsbml_packet_t *packet, const void *payload,
                       size_t payload_len, size_t bytes);
 
-/** What rooms above do when something happens to a peer; each may be NULL. Without ep->lock where not said.
+/** Reactions of rooms above to events of a peer; each may be NULL. Without ep->lock where not said.
  */
 typedef struct fsbml_peers_listener_t {
     /** A new path; with ep->lock. An error: it cannot be used. */

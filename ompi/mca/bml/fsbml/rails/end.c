@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this end of a path sees of it, where the system tells: the interface, which device answers to the
+/* This end's view of a path, from the system: the interface, which device answers to the
  * other's address, and how the connections between the two addresses are. Read only once something is wrong.
  * Linux has it in files; elsewhere, and for networks that are no interfaces, there is nothing to see, and a
  * fault is told without its cause. */

@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of rails: which rail a BTL is, how rails are called, and what their BTLs can. */
+/* The table of rails: the rail of a BTL, rails' names, and the abilities of their BTLs. */
 
 #include <stdio.h>
 

@@ -84,7 +84,7 @@ typedef struct fsbml_left_out_t {
 } fsbml_left_out_t;
 /** Returns how many *first has. */
 size_t fsbml_rails_left_out(const fsbml_left_out_t **first);
-/** What a BTL can really do: its flags, less what it lacks a function for. */
+/** A BTL's flags, less those for which it lacks a function. */
 uint32_t fsbml_btl_flags(const mca_btl_base_module_t *btl);
 /** Registers a BTL's progress function; at low priority while no peer uses the BTL. */
 void fsbml_progress_start(mca_btl_base_module_t *btl, bool in_use);
@@ -211,7 +211,7 @@ bool fsbml_kernel_link(const char *interface, fsbml_kernel_link_t *link);
 void fsbml_files_check(void);
 void fsbml_files_forget(void);
 
-/* rails/end.c: what this end of a path sees of it */
+/* rails/end.c: this end's view of a path */
 /** The rails are known: from now on it counts whether anything comes in on them. */
 void fsbml_end_begin(void);
 /** Bytes of a message that fills a frame of a rail's interface, 0: unknown. */
@@ -227,7 +227,7 @@ void fsbml_echo_begin(uint32_t rail, const char *interface);
  * frames to find out, and takes 5 ms then, 60 at most if frames come in. Any thread. */
 bool fsbml_echo(uint32_t rail, const char *interface);
 
-/* rails/ledger.c: what the ranks of a node have given to its rails */
+/* rails/ledger.c: the VFTs that the ranks of a node share */
 /** Moves the scheduler's state into the node's ledger, if it is wanted and can be had. */
 void fsbml_ledger_join(void);
 /** After the scheduler's end. */

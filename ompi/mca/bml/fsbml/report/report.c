@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The room's beginning and end, and what it does when something happens below. */
+/* The room's set-up and teardown, and its reactions to events of rooms below. */
 
 #include "report/report.h"
 

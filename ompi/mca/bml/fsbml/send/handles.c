@@ -1,7 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one registration is to both sides: a handle of each rail. The peer finds a rail's by its key, since it
- * may number them otherwise, and may have fewer. */
+/* A registration handle of the pseudo BTL holds a handle of each rail. The peer finds a rail's by its key,
+ * since it may number them otherwise, and may have fewer. */
 
 #include <endian.h>
 

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the PML sends before a path to its peer is proved: kept, and given to the first rail that is. What is
- * bound to a rail without room is kept for that one. */
+/* Pending messages: sent by the PML before a path to its peer is live, and given to the first rail that is. A
+ * message that is bound to a rail without room waits for that rail. */
 
 #include "send/send.h"
 

@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the PML may expect of a group's pseudo BTL, from what its rails' BTLs say of themselves: flags,
+/* The limits of a group's pseudo BTL, from those of its rails' BTLs: flags,
  * limits, latency, and how long messages are cut once the rails' parameters are known. */
 
 #include "send/send.h"

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the chosen rail refuses: the others are asked, the next best first. Off the hot path: a BTL refuses
- * when it is out of descriptors or its queue is full. An immediate send does the same in send/btl.c. */
+/* A message that the chosen rail refuses is offered to the others, the next best first. Off the hot path: a
+ * BTL refuses when it is out of descriptors or its queue is full. An immediate send does the same in
+ * send/btl.c. */
 
 #include "send/send.h"
 

@@ -4,16 +4,16 @@
  * @file
  * Sending: the pseudo BTL, which chooses a rail for each message, charges it, and has the real BTL send.
  *
- * - A group has one pseudo BTL, whatever rails a peer has of it: in 4.1 a receive callback names the real BTL
- *   and not the peer, so what stands for a real BTL must not depend on the peer. Limits are the group's.
- * - A descriptor is made by the BTL of the rail that was chosen, works with that BTL only, and is freed by
- * it: by the pseudo BTL's btl_free (send/btl.c), or by the real BTL after completion where the PML gave up
- *   ownership. One that waits is pending (send/held.c), which owns it until a rail takes it.
- * - Completions, received messages and errors of real BTLs reach the PML as the pseudo BTL's (send/recv.c).
- * - Put and get have one RDMA entry for a peer, as ob1 looks it up by the BTL of the eager entry. An entry
- * for each rail would leave the choice to ob1: static weights for puts, one rail for a whole get. Over tcp a
- * put is a send with a request for each piece, so there long messages are fragments, unless the processor
- * feeds one rail only: then a put saves the second copy (send/rdma_setup.c).
+ * - A group has one pseudo BTL, whatever rails a peer has of it: in 4.1 a receive callback names the real
+ *   BTL and not the peer, so what stands for a real BTL must not depend on the peer.
+ * - A descriptor is made by the BTL of the chosen rail, works with that BTL only, and is freed by it: from
+ *   the pseudo BTL's btl_free (send/btl.c), or after completion where the PML gave up ownership. A pending
+ *   one belongs to send/held.c until a rail takes it.
+ * - Completions, messages and errors of real BTLs reach the PML as the pseudo BTL's (send/recv.c).
+ * - Put and get have one RDMA entry for a peer, as ob1 looks it up by the BTL of the eager entry. With an
+ *   entry for each rail ob1 would choose: static weights for puts, one rail for a whole get. Over tcp a
+ *   put is a send with a request for each piece, so there long messages are fragments, unless the
+ *   processor feeds one rail only: then a put saves the second copy (send/rdma_setup.c).
  */
 #ifndef MCA_BML_FSBML_SEND_H
 #define MCA_BML_FSBML_SEND_H
@@ -65,7 +65,7 @@ void fsbml_held_fail(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_held_drop(mca_bml_fsbml_endpoint_t *ep);
 
 /* send/recv.c: callbacks from the real BTLs to the PML */
-/** What is called when a peer wants something put, while this process does not put yet. */
+/** Registers the function that is called when a peer asks for a put, while this process does not put yet. */
 void fsbml_recv_wake_by(void (*fn)(mca_bml_fsbml_group_t *group));
 int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc, void *data);
 int fsbml_recv_register_error(mca_btl_base_module_error_cb_fn_t cbfunc);
@@ -174,7 +174,7 @@ mca_btl_base_registration_handle_t *fsbml_handle_register(mca_btl_base_module_t 
                                                           void *base, size_t size, uint32_t flags);
 int fsbml_handle_deregister(mca_btl_base_module_t *btl, mca_btl_base_registration_handle_t *handle);
 
-/* send/observe.c: looking at decisions, for reports, traces and tools */
+/* send/observe.c: observation of decisions, for reports, traces and tools */
 #define FSBML_NO_PEER UINT32_MAX
 extern _Atomic(fsbml_observer_t *) fsbml_observer; /**< NULL: decisions are not observed */
 /** At set-up, once there are rails: if a report or a trace is wanted. The function has a group's decisions
@@ -182,7 +182,7 @@ extern _Atomic(fsbml_observer_t *) fsbml_observer; /**< NULL: decisions are not 
 void fsbml_observe_start(void (*has_observed)(mca_bml_fsbml_group_t *group));
 /** When no message is sent any more. */
 void fsbml_observe_stop(void);
-/** A tool wants to see what is counted only then; false: there is nothing to look at. */
+/** A tool reads counters that are kept only then; false: there are no rails. */
 bool fsbml_observe_begin(void);
 /** ... and when messages arrive. */
 void fsbml_observe_arrivals(void);

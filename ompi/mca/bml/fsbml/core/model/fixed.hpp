@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Fixed-point time and per-byte gap: what the scheduler computes with.
+// Fixed-point time and per-byte gap: the scheduler's arithmetic.
 //
 // Time is counted in ticks of 1/64 ns in 64 bits. A per-byte gap is ticks per byte with 35 fraction bits
 // (Q29.35): one constant shift serves every rail, and the range that is allowed, 1 TB/s (0.064 ticks/B = 2^31

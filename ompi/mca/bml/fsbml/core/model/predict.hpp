@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a fit says: of a probe, of the other direction, and of the rail without the others.
+// Predictions of a fit: for a probe, for the other direction, and for the rail without the others.
 #ifndef FSBML_PREDICT_HPP
 #define FSBML_PREDICT_HPP
 

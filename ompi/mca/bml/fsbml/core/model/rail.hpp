@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What one rail is to the scheduler: a cache line with its model, and one with its virtual finishing time.
+// The scheduler's data of one rail: a cache line with its model, and one with its virtual finishing time.
 //
 // The VFT is the process' own, or in the node's ledger (ledger.hpp), where others write it. It is never
 // trusted: in unsigned arithmetic, a VFT that lies in the past, or farther ahead than any charge puts it,

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What an end of a path sees of it, as a record on the wire (fsbml_diagnosis.h).
+// An end's view of a path, as a record on the wire (fsbml_diagnosis.h).
 #ifndef FSBML_END_HPP
 #define FSBML_END_HPP
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A calibration as JSON: what came out, how sure it is, what it cost, and every sample
+// A calibration as JSON: its parameters, their intervals, its cost, and every sample
 // (docs/calibrate.schema.json, "report").
 //
 // Units are in the names: _ns, _bytes, _ns_per_byte.

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the C boundary's handles of a scheduler and of its observer are, for all sources that take one.
+// The types behind the C boundary's handles of a scheduler and of its observer.
 #ifndef FSBML_HANDLES_HPP
 #define FSBML_HANDLES_HPP
 

@@ -92,7 +92,7 @@ template <bool kTakeTurns>
 void Observer::charge_kept(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
                            std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept
 {
-    // Before the charge: what there is to choose from.
+    // Before the charge: the candidates and their arrivals.
     o.keep(rail, now_ns, bytes, static_cast<std::uint32_t>(peer_and_candidates),
            static_cast<std::uint32_t>(peer_and_candidates >> 32), far);
     charge_of_some<kTakeTurns>(o, rail, now_ns, bytes, peer_and_candidates);

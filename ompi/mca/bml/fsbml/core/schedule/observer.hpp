@@ -1,8 +1,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Optional instrumentation of decisions. It stands beside the scheduler and is told of a charge only where it
-// is on, so that it costs nothing else. What is kept of each message is kept as counters are (counters.hpp):
+// Optional instrumentation of decisions. It is beside the scheduler, and gets charges only where it is on, so
+// that it costs nothing else. What is kept of each message is kept as counters are (counters.hpp):
 // no locked instruction. What is kept of some, or told to an audience, is kept under a lock.
 #ifndef FSBML_OBSERVER_HPP
 #define FSBML_OBSERVER_HPP
@@ -23,7 +23,7 @@ public:
     Observer(const Observer &) = delete;
     Observer &operator=(const Observer &) = delete;
 
-    // Charges, and keeps what there is to be seen of it.
+    // Charges, and records the charge.
     void charge(std::size_t rail, std::uint64_t now_ns, std::size_t bytes, std::uint32_t candidates,
                 std::uint32_t peer, const fsbml_far_t *far) noexcept
     {

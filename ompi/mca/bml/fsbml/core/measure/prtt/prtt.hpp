@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The calibration: a state machine that says which probe comes next and keeps what it brought.
+// The calibration: a state machine that names the next probe and keeps its time.
 //
 // First every rail has its pilot (pilot.hpp), rails in turn. Then every rail gets a plan (plan.hpp), and
 // rounds over all PRTTs of all rails follow in random order, so that a disturbance hits all alike. On slow

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The calibration's rounds: what they hold, what comes next, and what follows from them.
+// The calibration's rounds: their probes, the order of these, and the decisions after a round.
 #include "measure/prtt/prtt.hpp"
 
 #include "measure/fit/interval.hpp"

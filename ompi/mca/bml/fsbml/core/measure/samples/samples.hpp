@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What has been measured of one rail: times by PRTT(n,d,s).
+// The samples of one rail: times by PRTT(n,d,s).
 #ifndef FSBML_SAMPLES_HPP
 #define FSBML_SAMPLES_HPP
 
