@@ -315,7 +315,7 @@ int fsbml_away_looked(void);
  * is not known. */
 uint64_t fsbml_away_ns(uint64_t now, uint64_t tolerated);
 
-/* peers/packet.c: hello records on the run-time's key-value store */
+/* peers/packet.c: hellos (fsbml_hello_t, core/api/fsbml_table.h) in the run-time's key-value store */
 /** `flags`: FSBML_HELLO_*, those that the rooms above know. */
 int fsbml_hello_publish(uint32_t flags);
 /** A peer's hello; -ENOENT if it has none (it does not run FSBML). */
@@ -333,6 +333,8 @@ typedef enum fsbml_speech_t {
 fsbml_speech_t fsbml_hello_rdma(const ompi_process_name_t *peer);
 /** Sees to it that what this process knows of a peer, its BTLs' addresses too, is of this life of MPI. */
 void fsbml_hello_refresh(const ompi_process_name_t *peer);
+
+/* peers/diagnose.c: faults of rails, and their causes */
 typedef struct fsbml_fault_t {
     char rail[FSBML_NAME_MAX];  /**< what a user calls it: "eth1" */
     char from[FSBML_NAME_MAX];  /**< node that found it, this one */
@@ -344,7 +346,6 @@ typedef struct fsbml_fault_t {
 /** Most that are kept. */
 enum { FSBML_FAULTS_MAX = 32 };
 
-/* peers/diagnose.c: what was found */
 /** Keeps a fault, unless one of that kind is known of the same rail and nodes; counts what is beyond the
  * most. Any thread. */
 void fsbml_fault_note(const fsbml_fault_t *fault);

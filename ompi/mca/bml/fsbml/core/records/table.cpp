@@ -21,7 +21,7 @@ namespace
 constexpr std::uint32_t kTableMagic = 0x54425346; // "FSBT"
 constexpr std::uint32_t kHelloMagic = 0x48425346; // "FSBH"
 constexpr std::uint16_t kTableVersion = 4;
-constexpr std::uint16_t kHelloVersion = 4; // goes with that of packets (bml_fsbml.h)
+constexpr std::uint16_t kHelloVersion = 4; // goes with that of packets (peers/peers.h)
 
 constexpr std::size_t text_max(std::size_t array) noexcept
 {

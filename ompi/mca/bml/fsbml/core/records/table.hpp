@@ -1,7 +1,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The two records that processes exchange (fsbml_core.h), and the table as users read it.
+// The table and the hello as records on the wire (api/fsbml_table.h), and the table as text. Another layout
+// of a record raises its version in table.cpp; the hello's goes with FSBML_PACKET_MAGIC (peers/peers.h).
 #ifndef FSBML_TABLE_HPP
 #define FSBML_TABLE_HPP
 
