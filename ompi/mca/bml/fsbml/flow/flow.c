@@ -51,6 +51,7 @@ static struct {
     bool alone;          /* no other rank of the node uses the rails */
     bool is_short;
     void (*urgent)(bool begins);
+    void (*changed)(uint32_t rail, uint64_t into_ns, double before_mbps, double after_mbps);
     uint64_t began_ns, next_ns, searched_ns;
     uint64_t progress_ns, epoch_ns;
     uint64_t usual_pause_ns;
@@ -60,11 +61,15 @@ static struct {
 
 /* ------------------------------------------------------------------------- rates */
 
-static void tell(const rail_state_t *s, uint32_t rail, double before, uint64_t now)
+static void tell(const rail_state_t *s, uint32_t rail, double gap_before, uint64_t now)
 {
+    const double before = 8e3 / gap_before, after = 8e3 / s->gap;
     FSBML_VERBOSE(FSBML_V_RAILS, "%s %s from %.0f to %.0f Mbit/s, %.1f s into the job",
-                  fsbml_rails.rail[rail].name, s->gap > before ? "fell" : "rose", 8e3 / before, 8e3 / s->gap,
+                  fsbml_rails.rail[rail].name, after < before ? "fell" : "rose", before, after,
                   (double) (now - flow.began_ns) * 1e-9);
+    if (NULL != flow.changed) {
+        flow.changed(rail, now - flow.began_ns, before, after);
+    }
 }
 
 static void apply(rail_state_t *s, uint32_t rail, uint64_t now)
@@ -325,6 +330,7 @@ void fsbml_flow_teardown(void)
         return;
     }
     flow.on = false;
+    flow.changed = NULL;
     const uint32_t refusals = fsbml_room_end();
     if (refusals > 0) {
         FSBML_VERBOSE(FSBML_V_RAILS, "bulk had to wait for room on its rail %u times", refusals);
@@ -335,6 +341,12 @@ void fsbml_flow_teardown(void)
         flow.rail[r].live = NULL;
     }
     fsbml_sockets_forget();
+}
+
+void fsbml_flow_listen(void (*changed)(uint32_t rail, uint64_t into_ns, double before_mbps,
+                                       double after_mbps))
+{
+    flow.changed = changed;
 }
 
 double fsbml_flow_gap(uint32_t rail)

@@ -21,6 +21,11 @@ enum { FSBML_FLOW_URGENT = 4096, FSBML_FLOW_BULK = 8192 };
 /** Once there are rails. `urgent` is called when small messages are sent again, or no more. */
 void fsbml_flow_setup(void (*urgent)(bool begins));
 void fsbml_flow_teardown(void);
+/** Whoever is told of a rail that has become slower or faster for good: once for each change, `into_ns` after
+ * the rails were set up, with its rates in Mbit/s. It is called from a progress function, and sends nothing.
+ * One at most, any time after fsbml_flow_setup() and until fsbml_flow_teardown(). */
+void fsbml_flow_listen(void (*changed)(uint32_t rail, uint64_t into_ns, double before_mbps,
+                                       double after_mbps));
 /** Size of fragments: what a rail must have to be busy. */
 void fsbml_flow_quantum(const mca_bml_fsbml_group_t *group, size_t bytes);
 
