@@ -61,6 +61,7 @@ fsbml_core_sources = \
 	core/measure/distance/turns.hpp core/measure/distance/turns.cpp \
 	core/flow/live_rate.hpp core/flow/live_rate.cpp \
 	core/explain/account/account.hpp core/explain/account/account.cpp \
+	core/explain/account/changes.hpp core/explain/account/changes.cpp \
 	core/explain/account/merge.hpp core/explain/account/merge.cpp \
 	core/explain/account/summary_wire.hpp core/explain/account/summary_wire.cpp \
 	core/explain/account/trace_file.hpp core/explain/account/trace_file.cpp \
