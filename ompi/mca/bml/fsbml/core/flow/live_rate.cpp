@@ -48,7 +48,7 @@ void LiveRate::restart() noexcept
     saturated_ = true;
 }
 
-fsbml_live_change_t LiveRate::look(const fsbml_live_look_t &l) noexcept
+LiveRate::Change LiveRate::look(const fsbml_live_look_t &l) noexcept
 {
     const bool apart = l.elapsed_ns > kApartNs;
     const std::uint64_t busy = apart ? std::min(l.busy_ns, l.elapsed_ns) : l.is_busy ? l.elapsed_ns : 0;
@@ -56,7 +56,7 @@ fsbml_live_change_t LiveRate::look(const fsbml_live_look_t &l) noexcept
     was_busy_ = l.is_busy;
     if (share(l.limited_ns, l.elapsed_ns) > kLimited) {
         restart();
-        return FSBML_LIVE_SAME;
+        return Change::none;
     }
     if (burst_ > 0.0 && static_cast<double>(l.elapsed_ns - busy) > burst_ * gap_) {
         skip_ = 2.0 * burst_; // the bucket is full
@@ -64,7 +64,7 @@ fsbml_live_change_t LiveRate::look(const fsbml_live_look_t &l) noexcept
     if (skip_ > 0.0) {
         skip_ -= static_cast<double>(l.bytes);
         restart();
-        return FSBML_LIVE_SAME;
+        return Change::none;
     }
     elapsed_ += l.elapsed_ns;
     busy_ += busy;
@@ -74,7 +74,7 @@ fsbml_live_change_t LiveRate::look(const fsbml_live_look_t &l) noexcept
                                          || (busy_ >= kLongNs && bytes_ >= quantum_)
                                    : busy_ >= kSparseNs && bytes_ >= quantum_;
     if (!enough) {
-        return FSBML_LIVE_SAME;
+        return Change::none;
     }
     const double gap = static_cast<double>(busy_) / bytes_;
     const bool saturated = saturated_;
@@ -82,17 +82,17 @@ fsbml_live_change_t LiveRate::look(const fsbml_live_look_t &l) noexcept
     return sampled(gap, saturated);
 }
 
-fsbml_live_change_t LiveRate::trial(std::size_t bytes, std::uint64_t took_ns) noexcept
+LiveRate::Change LiveRate::trial(std::size_t bytes, std::uint64_t took_ns) noexcept
 {
     return sampled(static_cast<double>(std::max<std::uint64_t>(took_ns, 1)) / static_cast<double>(bytes),
                    false);
 }
 
-fsbml_live_change_t LiveRate::sampled(double gap, bool saturated) noexcept
+LiveRate::Change LiveRate::sampled(double gap, bool saturated) noexcept
 {
     const int side = gap > kBeyond * gap_ ? 1 : gap_ > kBeyond * gap ? -1 : 0;
     if (!saturated && gap_ < kFarBeyond * gap) {
-        return FSBML_LIVE_SAME;
+        return Change::none;
     }
     sample_[at_] = gap;
     at_ = (at_ + 1) % kSamples;
@@ -107,13 +107,13 @@ fsbml_live_change_t LiveRate::sampled(double gap, bool saturated) noexcept
         gap_ = median(last, kRow);
         n_ = at_ = row_ = 0;
         side_ = 0;
-        return FSBML_LIVE_JUMP;
+        return Change::jump;
     }
     if (n_ < kSamples) {
-        return FSBML_LIVE_SAME;
+        return Change::none;
     }
     gap_ += (median(sample_, n_) - gap_) / 8.0;
-    return FSBML_LIVE_DRIFT;
+    return Change::drift;
 }
 
 } // namespace fsbml

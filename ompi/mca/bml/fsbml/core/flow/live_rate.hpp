@@ -29,20 +29,26 @@ namespace fsbml
 class LiveRate
 {
 public:
+    enum class Change : std::uint8_t {
+        none,
+        drift, // the rate is another one, by a little
+        jump,  // the rail has become far slower or faster
+    };
+
     // ns per byte, > 0; bytes; bytes.
     LiveRate(double gap, double burst, std::size_t quantum) noexcept;
 
-    fsbml_live_change_t look(const fsbml_live_look_t &l) noexcept;
+    Change look(const fsbml_live_look_t &l) noexcept;
     // A piece alone on the rail was delivered within so long: a sample as of a rail that is busy now and
     // then.
-    fsbml_live_change_t trial(std::size_t bytes, std::uint64_t took_ns) noexcept;
+    Change trial(std::size_t bytes, std::uint64_t took_ns) noexcept;
     double gap() const noexcept { return gap_; } // ns per byte
 
 private:
     static constexpr std::size_t kSamples = 8;
 
     void restart() noexcept;
-    fsbml_live_change_t sampled(double gap, bool saturated) noexcept;
+    Change sampled(double gap, bool saturated) noexcept;
 
     double gap_;
     const double burst_, quantum_;
