@@ -376,4 +376,5 @@ void fsbml_measure_setup(const fsbml_measure_listener_t *l)
 void fsbml_measure_teardown(void)
 {
     fsbml_table_drop();
+    fsbml_cache_forget();
 }

@@ -142,6 +142,10 @@ fsbml_recall_t fsbml_cache_recall(const char *partner_node, const uint32_t *rail
 bool fsbml_cache_table_refused(void);
 /** Keeps a table that has held, if the user wants it. */
 void fsbml_cache_keep(const char *partner_node, const uint32_t *rail, size_t n, const fsbml_table_t *table);
+/** At the end of a job: in the files that this process may write, what a byte takes on a rail, in ns,
+ * replaces what differs by more than a tenth; 0: not known. The second time nothing. */
+void fsbml_cache_learn(const double gap[FSBML_MAX_RAILS]);
+void fsbml_cache_forget(void);
 
 /* measure/calibrate.c: a measuring pair runs the PRTT benchmark */
 /** This process' part in one pair's measurement; `rails` are those to measure. The leader's table says what
