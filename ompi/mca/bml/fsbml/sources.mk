@@ -159,7 +159,8 @@ fsbml_shim_sources = \
 	report/job.c \
 	report/pvars.c \
 	report/record.c \
-	report/report.c
+	report/report.c \
+	report/told.c
 
 # One of the two, by what the headers offer (configure.m4).
 fsbml_hooks_stock_sources = peers/hooks_stock.c

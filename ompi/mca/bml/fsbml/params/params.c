@@ -105,7 +105,7 @@ static number_t number[N_NUMBERS] = {
     [N_VERBOSE] = NUMBER(
         "verbose",
         "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
-        "at start, 20 = what happens to each peer's paths, 40 = each probe (0-100, default 0)",
+        "at start, and rates that change, 20 = what happens to each peer's paths, 40 = each probe (0-100, default 0)",
         0, 100, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY),
     [N_DISPLAY] = NUMBER(
         "display",
@@ -166,7 +166,7 @@ static const string_t string[] = {
      OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, &ledger_text, "auto"},
     {"cache",
      "Whether parameters of rails are kept for later jobs between the same nodes, in $XDG_CACHE_HOME/fsbml or "
-     "~/.cache/fsbml: off, read (used, if a few probes confirm them), write (and kept) (default off)",
+     "~/.cache/fsbml: off, read (used, if a few probes confirm them), write (and kept, at the end of a job with what it has learnt of them) (default off)",
      OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ, &cache_text, "off"},
     {"site",
      "Name that stands for the nodes' names in the cache, where all nodes are alike: what was measured between two of them "
