@@ -65,7 +65,7 @@ static void look_at_rails(uint64_t now)
             continue;
         }
         fsbml_flow_seen_t seen = fsbml_sockets_look(r);
-        seen.is_all = !atomic_load_explicit(&flow.search, memory_order_relaxed);
+        seen.all_known = !atomic_load_explicit(&flow.search, memory_order_relaxed);
         if (!flow.alone && !fsbml_kernel_sent(r, &seen.counted)) {
             seen.counted = 0;
         }

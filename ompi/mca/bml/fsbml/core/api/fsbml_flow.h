@@ -29,6 +29,8 @@ typedef struct fsbml_feedback_config_t {
 /** NULL with errno set on failure. */
 fsbml_feedback_t *fsbml_feedback_create(const fsbml_feedback_config_t *config) FSBML_NOEXCEPT;
 void fsbml_feedback_destroy(fsbml_feedback_t *f) FSBML_NOEXCEPT;
+/** A rail's model is no measurement: the first evidence replaces it. */
+void fsbml_feedback_guessed(fsbml_feedback_t *f, size_t rail) FSBML_NOEXCEPT;
 /** Size of fragments on a rail: what it must have to be busy. */
 void fsbml_feedback_quantum(fsbml_feedback_t *f, size_t rail, size_t bytes) FSBML_NOEXCEPT;
 /** What a byte of a fragment takes on a rail by now, in ns; 0: not known. Any thread. */
@@ -53,7 +55,7 @@ typedef struct fsbml_flow_seen_t {
     uint64_t round_trip_ns; /**< the shortest */
     double payload;         /**< share of it in what an interface counts */
     bool is_stale;          /**< some have gone: they are to be searched for */
-    bool is_all;            /**< there are no others */
+    bool all_known;         /**< there is no other connection on it */
     uint64_t counted;       /**< bytes that the interface has sent in all; 0: unknown. Not used if alone */
 } fsbml_flow_seen_t;
 

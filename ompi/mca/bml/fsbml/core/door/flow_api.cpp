@@ -28,6 +28,13 @@ void fsbml_feedback_destroy(fsbml_feedback_t *f) noexcept
     delete f;
 }
 
+void fsbml_feedback_guessed(fsbml_feedback_t *f, size_t rail) noexcept
+{
+    if (rail < f->impl.rails()) {
+        f->impl.guessed(rail);
+    }
+}
+
 void fsbml_feedback_quantum(fsbml_feedback_t *f, size_t rail, size_t bytes) noexcept
 {
     if (rail < f->impl.rails() && bytes > 0) {
