@@ -104,6 +104,47 @@ TEST(Feedback, TriesARailThatHasBecomeFarSlower)
     EXPECT_LT(net.gap(0), 2 * kFast);
 }
 
+// -------------------------------------------------------------- receivers
+
+fsbml_flow_connection_t held_up(std::uint64_t in_flight)
+{
+    return {100'000, kMs, kMs, 500'000, in_flight, 100'000, 0.95, false};
+}
+
+TEST(Feedback, AReceiverThatComputesHoldsItsConnectionUp)
+{
+    fsbml_flow_seen_t seen{};
+    const fsbml_flow_connection_t c = held_up(1448);
+    fsbml_flow_add(&seen, &c);
+    EXPECT_EQ(kMs, seen.look.limited_ns);
+    EXPECT_EQ(0U, seen.queued);
+}
+
+// Its window is full of what waits for the rail.
+TEST(Feedback, ASlowRailIsNoReceiverThatComputes)
+{
+    fsbml_flow_seen_t seen{};
+    const fsbml_flow_connection_t c = held_up(200'000);
+    fsbml_flow_add(&seen, &c);
+    EXPECT_EQ(0U, seen.look.limited_ns);
+    EXPECT_EQ(500'000U, seen.queued);
+    EXPECT_EQ(100'000U, seen.look.bytes);
+}
+
+TEST(Feedback, AddsUpConnections)
+{
+    fsbml_flow_seen_t seen{};
+    fsbml_flow_connection_t c{1000, 10, 0, 200, 100, 70'000, 0.95, false};
+    fsbml_flow_add(&seen, &c);
+    c.round_trip_ns = 50'000;
+    c.is_first = true; // what it has done before is not of this look
+    fsbml_flow_add(&seen, &c);
+    EXPECT_EQ(1000U, seen.look.bytes);
+    EXPECT_EQ(10U, seen.look.busy_ns);
+    EXPECT_EQ(400U, seen.queued);
+    EXPECT_EQ(50'000U, seen.round_trip_ns);
+}
+
 // ------------------------------------------------------- without measurement
 
 // What is assumed of rails that were not measured: 10 Gbit/s, and all alike.
@@ -114,8 +155,8 @@ std::vector<fsbml_loggp_t> assumed()
 
 void guess(VirtualRails &net)
 {
-    fsbml_feedback_guessed(net.feedback.get(), 0);
-    fsbml_feedback_guessed(net.feedback.get(), 1);
+    fsbml_feedback_guessed(net.feedback.get(), 0, true);
+    fsbml_feedback_guessed(net.feedback.get(), 1, true);
 }
 
 // What it was charged is over long before the next look.

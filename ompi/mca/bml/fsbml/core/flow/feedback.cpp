@@ -27,6 +27,25 @@ constexpr double kTold = 1.25;  // likewise for telling
 
 } // namespace
 
+// A receiver that takes nothing in has acknowledged all that it has room for, so nothing is on its way. Where
+// much is, it is the rail that holds it: its queue has filled the receiver's window.
+void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) noexcept
+{
+    const std::uint64_t limited = c.in_flight > FSBML_FLOW_BULK ? 0 : c.limited_ns;
+    if (!c.is_first) {
+        seen.look.bytes += c.acknowledged;
+        seen.look.busy_ns += c.busy_ns;
+        seen.look.limited_ns += limited;
+    }
+    if (c.is_first || limited <= c.busy_ns / 2) {
+        seen.queued += c.queued;
+    }
+    if (0 == seen.round_trip_ns || c.round_trip_ns < seen.round_trip_ns) {
+        seen.round_trip_ns = c.round_trip_ns;
+    }
+    seen.payload = c.payload;
+}
+
 Feedback::Feedback(Scheduler &sched, const fsbml_feedback_config_t &config) noexcept
     : sched_(sched), watched_(config.watched), alone_(config.alone),
       rooms_(sched, config.alone, config.may_refuse)

@@ -20,12 +20,15 @@
 namespace fsbml
 {
 
+// Adds a connection to what was seen of its rail.
+void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) noexcept;
+
 class Feedback
 {
 public:
     Feedback(Scheduler &sched, const fsbml_feedback_config_t &config) noexcept;
 
-    void guessed(std::size_t rail) noexcept { rail_[rail].is_guess.store(true); }
+    void guessed(std::size_t rail, bool is_guess) noexcept { rail_[rail].is_guess.store(is_guess); }
     void quantum(std::size_t rail, std::size_t bytes) noexcept { rail_[rail].quantum.store(bytes); }
     double gap(std::size_t rail) const noexcept { return rail_[rail].gap.load(std::memory_order_relaxed); }
     std::size_t rails() const noexcept { return sched_.rails(); }
