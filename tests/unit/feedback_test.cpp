@@ -104,6 +104,117 @@ TEST(Feedback, TriesARailThatHasBecomeFarSlower)
     EXPECT_LT(net.gap(0), 2 * kFast);
 }
 
+// -------------------------------------------------------------- receivers
+
+fsbml_flow_connection_t held_up(std::uint64_t in_flight)
+{
+    return {100'000, kMs, kMs, 500'000, in_flight, 100'000, 0.95, false};
+}
+
+TEST(Feedback, AReceiverThatComputesHoldsItsConnectionUp)
+{
+    fsbml_flow_seen_t seen{};
+    const fsbml_flow_connection_t c = held_up(1448);
+    fsbml_flow_add(&seen, &c);
+    EXPECT_EQ(kMs, seen.look.limited_ns);
+    EXPECT_EQ(0U, seen.queued);
+}
+
+// Its window is full of what waits for the rail.
+TEST(Feedback, ASlowRailIsNoReceiverThatComputes)
+{
+    fsbml_flow_seen_t seen{};
+    const fsbml_flow_connection_t c = held_up(200'000);
+    fsbml_flow_add(&seen, &c);
+    EXPECT_EQ(0U, seen.look.limited_ns);
+    EXPECT_EQ(500'000U, seen.queued);
+    EXPECT_EQ(100'000U, seen.look.bytes);
+}
+
+TEST(Feedback, AddsUpConnections)
+{
+    fsbml_flow_seen_t seen{};
+    fsbml_flow_connection_t c{1000, 10, 0, 200, 100, 70'000, 0.95, false};
+    fsbml_flow_add(&seen, &c);
+    c.round_trip_ns = 50'000;
+    c.is_first = true; // what it has done before is not of this look
+    fsbml_flow_add(&seen, &c);
+    EXPECT_EQ(1000U, seen.look.bytes);
+    EXPECT_EQ(10U, seen.look.busy_ns);
+    EXPECT_EQ(400U, seen.queued);
+    EXPECT_EQ(50'000U, seen.round_trip_ns);
+}
+
+// ------------------------------------------------------- without measurement
+
+// What is assumed of rails that were not measured: 10 Gbit/s, and all alike.
+std::vector<fsbml_loggp_t> assumed()
+{
+    return {loggp(10e3, 1e3, 1e3, 1e3, 0.8), loggp(10e3, 1e3, 1e3, 1e3, 0.8)};
+}
+
+void guess(VirtualRails &net)
+{
+    fsbml_feedback_guessed(net.feedback.get(), 0, true);
+    fsbml_feedback_guessed(net.feedback.get(), 1, true);
+}
+
+// What it was charged is over long before the next look.
+TEST(Feedback, LooksAtARailWhoseModelIsTooFast)
+{
+    VirtualRails net(assumed(), {kFast, kFallen});
+    net.give(0, VirtualRails::kQuantum);
+    net.step(kMs);
+    ASSERT_EQ(0U, net.backlog(0) - std::min<std::uint64_t>(net.backlog(0), kMs));
+    EXPECT_EQ(1U, net.rail[0].asked);
+    EXPECT_EQ(0U, net.rail[1].asked);
+}
+
+TEST(Feedback, LearnsRailsFromTraffic)
+{
+    for (const auto &[fast, slow] : std::vector<std::pair<double, double>>{
+             {kFast, kFallen}, {kSlow, kSlow}, {kFast, kSlow}, {4.0, 8.0}, {kFast, 8000.0}}) {
+        for (const bool is_short : {false, true}) {
+            VirtualRails net(assumed(), {fast, slow});
+            guess(net);
+            net.stream(500, is_short);
+            EXPECT_GT(net.rate_of_stream(500, is_short), 0.9 * (1 / fast + 1 / slow))
+                << fast << ' ' << slow << ' ' << is_short << ": " << net.gap(0) << ' ' << net.gap(1);
+        }
+    }
+}
+
+// A model that is far too slow gives the rail nothing; a hundredth of what the other one carries does.
+TEST(Feedback, TriesARailWhoseModelIsFarTooSlow)
+{
+    VirtualRails net({loggp(50e3, 1e3, 1e3, 5e3, kFast), loggp(50e3, 1e3, 1e3, 5e3, 1e5)}, {kFast, kFast});
+    net.stream(2000, true, 4 * VirtualRails::kQuantum);
+    EXPECT_LT(net.gap(1), 2 * kFast);
+    EXPECT_GT(net.rate_of_stream(500, true), 0.9 * 2 / kFast);
+}
+
+TEST(Feedback, TriesARailThatIsAsSlowAsItsModelSaysLessAndLess)
+{
+    VirtualRails net({loggp(50e3, 1e3, 1e3, 5e3, kFast), loggp(50e3, 1e3, 1e3, 5e3, 1e4)}, {kFast, 1e4});
+    net.stream(10'000, false, 4 * VirtualRails::kQuantum);
+    EXPECT_GE(net.rail[1].delivered, 2 * 16384U);
+    EXPECT_LE(net.rail[1].delivered, 8 * 16384U);
+    EXPECT_NEAR(1e4, net.gap(1), 500.0);
+}
+
+// A fall is noticed soon, however slow the rail has become: in 0.1 s a stream has all that is left.
+TEST(Feedback, AStreamGetsOverAFallSoon)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    net.stream(1000, true);
+    net.rail[0].gap = kFallen;
+    net.stream(150, true);
+    EXPECT_GT(net.rate_of_stream(500, true), 0.95 * (1 / kFallen + 1 / kSlow));
+    net.rail[0].gap = kFast;
+    net.stream(500, true);
+    EXPECT_GT(net.rate_of_stream(500, true), 0.95 * (1 / kFast + 1 / kSlow));
+}
+
 TEST(Feedback, TellsNothingOfAProcessThatIsShortOfAProcessor)
 {
     VirtualRails net(fast_and_slow(), {kFallen, kSlow});

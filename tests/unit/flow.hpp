@@ -143,7 +143,7 @@ private:
         seen.queued = static_cast<std::uint64_t>(r.queued);
         seen.round_trip_ns = kRoundTripNs;
         seen.payload = 1.0;
-        seen.is_all = knows_all;
+        seen.all_known = knows_all;
         seen.counted = counted + r.delivered;
         r.told = r.delivered;
         return seen;

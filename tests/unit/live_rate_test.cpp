@@ -57,6 +57,24 @@ TEST(LiveRate, FollowsAVerySlowRailByOneFragment)
     EXPECT_NEAR(2000.0, rate.gap(), 10.0);
 }
 
+TEST(LiveRate, NeedsNoWholeFragmentsOfARailThatIsLate)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    jumps_after(rate, busy_look(40.0), 100);
+    const int ms = jumps_after(rate, busy_look(400.0), 1000);
+    EXPECT_LE(ms, 3 * 11 + 5); // a sample should have taken 5 ms: three of 11, not of 53
+}
+
+TEST(LiveRate, ReplacesAGuessByTheFirstSample)
+{
+    LiveRate rate(0.8, 0.0, kQuantum, true);
+    EXPECT_LE(jumps_after(rate, busy_look(400.0), 1000), 12);
+    EXPECT_NEAR(400.0, rate.gap(), 1.0);
+    for (int ms = 0; ms < 11; ++ms) { // from then on it is no guess
+        EXPECT_NE(LiveRate::Change::jump, rate.look(busy_look(40.0)));
+    }
+}
+
 TEST(LiveRate, DriftsToARailThatIsALittleSlower)
 {
     LiveRate rate(40.0, 0.0, kQuantum);

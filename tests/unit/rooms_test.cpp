@@ -39,6 +39,14 @@ protected:
         return rail;
     }
 
+    // So much bulk that a trial is a small part of it.
+    void much_bulk()
+    {
+        for (int i = 0; i < 100; ++i) {
+            rooms.take(kNow, false, piece = {this, kPiece, kPiece, 0, 3, true});
+        }
+    }
+
     void fill(std::size_t rail, int pieces)
     {
         for (int i = 0; i < pieces; ++i) {
@@ -118,8 +126,24 @@ TEST_F(SharedRooms, AreTheRanksOwn)
     EXPECT_EQ(0, take(0));
 }
 
+TEST_F(RoomsTest, TrialsAreAHundredthOfTheBulkAtMost)
+{
+    std::uint64_t bulk = 0, tried = 0;
+    EXPECT_FALSE(rooms.arm(1));
+    for (int i = 0; i < 1000; ++i) {
+        rooms.arm(1);
+        const int rail = take(0, 8 * kPiece, false);
+        bulk += piece.bytes;
+        tried += 1 == rail ? piece.bytes : 0;
+        rooms.end_trial();
+        ASSERT_LE(100 * tried, bulk);
+    }
+    EXPECT_GT(200 * tried, bulk);
+}
+
 TEST_F(RoomsTest, ATrialTakesASmallPieceOnce)
 {
+    much_bulk();
     ASSERT_TRUE(rooms.arm(1));
     EXPECT_EQ(1, take(0));
     EXPECT_LT(piece.bytes, kPiece);
@@ -134,6 +158,7 @@ TEST_F(RoomsTest, ATrialTakesASmallPieceOnce)
 
 TEST_F(RoomsTest, ATrialTakesNoWholeMessageAndNoOtherPeers)
 {
+    much_bulk();
     ASSERT_TRUE(rooms.arm(1));
     piece = {this, kPiece, kPiece, 0, 3, false};
     EXPECT_EQ(0, rooms.take(kNow, true, piece));

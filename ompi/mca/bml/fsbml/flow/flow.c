@@ -65,7 +65,7 @@ static void look_at_rails(uint64_t now)
             continue;
         }
         fsbml_flow_seen_t seen = fsbml_sockets_look(r);
-        seen.is_all = !atomic_load_explicit(&flow.search, memory_order_relaxed);
+        seen.all_known = !atomic_load_explicit(&flow.search, memory_order_relaxed);
         if (!flow.alone && !fsbml_kernel_sent(r, &seen.counted)) {
             seen.counted = 0;
         }
@@ -184,6 +184,13 @@ void fsbml_flow_listen(void (*changed)(uint32_t rail, uint64_t into_ns, double b
 double fsbml_flow_gap(uint32_t rail)
 {
     return NULL != flow.feedback ? fsbml_feedback_gap(flow.feedback, rail) : 0.0;
+}
+
+void fsbml_flow_guessed(uint32_t rail, bool is_guess)
+{
+    if (NULL != flow.feedback) {
+        fsbml_feedback_guessed(flow.feedback, rail, is_guess);
+    }
 }
 
 void fsbml_flow_quantum(const mca_bml_fsbml_group_t *group, size_t bytes)

@@ -29,6 +29,8 @@ typedef struct fsbml_feedback_config_t {
 /** NULL with errno set on failure. */
 fsbml_feedback_t *fsbml_feedback_create(const fsbml_feedback_config_t *config) FSBML_NOEXCEPT;
 void fsbml_feedback_destroy(fsbml_feedback_t *f) FSBML_NOEXCEPT;
+/** Whether a rail's model, which it is given next, is no measurement: the first evidence replaces it. */
+void fsbml_feedback_guessed(fsbml_feedback_t *f, size_t rail, bool is_guess) FSBML_NOEXCEPT;
 /** Size of fragments on a rail: what it must have to be busy. */
 void fsbml_feedback_quantum(fsbml_feedback_t *f, size_t rail, size_t bytes) FSBML_NOEXCEPT;
 /** What a byte of a fragment takes on a rail by now, in ns; 0: not known. Any thread. */
@@ -53,9 +55,21 @@ typedef struct fsbml_flow_seen_t {
     uint64_t round_trip_ns; /**< the shortest */
     double payload;         /**< share of it in what an interface counts */
     bool is_stale;          /**< some have gone: they are to be searched for */
-    bool is_all;            /**< there are no others */
+    bool all_known;         /**< there is no other connection on it */
     uint64_t counted;       /**< bytes that the interface has sent in all; 0: unknown. Not used if alone */
 } fsbml_flow_seen_t;
+
+/** What one connection has done since the look before, and what it has left. */
+typedef struct fsbml_flow_connection_t {
+    uint64_t acknowledged, busy_ns, limited_ns; /**< as in a look */
+    uint64_t queued;                            /**< bytes that are not acknowledged */
+    uint64_t in_flight;                         /**< of them, those that have been sent */
+    uint64_t round_trip_ns;
+    double payload;
+    bool is_first; /**< there was no look before: only what it has left counts */
+} fsbml_flow_connection_t;
+/** Adds a connection to what was seen of its rail. */
+void fsbml_flow_add(fsbml_flow_seen_t *seen, const fsbml_flow_connection_t *c) FSBML_NOEXCEPT;
 
 /** To be called whenever the process looks after its networks. True, at most once a millisecond: its rails
  * are to be looked at, those that have something to do, and then fsbml_feedback_end() is to be called. */

@@ -28,6 +28,13 @@ void fsbml_feedback_destroy(fsbml_feedback_t *f) noexcept
     delete f;
 }
 
+void fsbml_feedback_guessed(fsbml_feedback_t *f, size_t rail, bool is_guess) noexcept
+{
+    if (rail < f->impl.rails()) {
+        f->impl.guessed(rail, is_guess);
+    }
+}
+
 void fsbml_feedback_quantum(fsbml_feedback_t *f, size_t rail, size_t bytes) noexcept
 {
     if (rail < f->impl.rails() && bytes > 0) {
@@ -38,6 +45,11 @@ void fsbml_feedback_quantum(fsbml_feedback_t *f, size_t rail, size_t bytes) noex
 double fsbml_feedback_gap(const fsbml_feedback_t *f, size_t rail) noexcept
 {
     return rail < f->impl.rails() ? f->impl.gap(rail) : 0.0;
+}
+
+void fsbml_flow_add(fsbml_flow_seen_t *seen, const fsbml_flow_connection_t *c) noexcept
+{
+    fsbml::add_connection(*seen, *c);
 }
 
 bool fsbml_feedback_begin(fsbml_feedback_t *f, uint64_t now_ns) noexcept

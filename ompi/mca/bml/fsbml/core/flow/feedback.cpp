@@ -12,17 +12,39 @@ namespace fsbml
 namespace
 {
 
-constexpr std::uint64_t kLookNs = 1'000'000;    // between two looks
-constexpr std::uint64_t kTrialNs = 200'000'000; // between two pieces on a rail that has become slow
-constexpr std::uint64_t kTellNs = 300'000'000;  // a rate that lasts so long is told of
+constexpr std::uint64_t kLookNs = 1'000'000; // between two looks
+// Between two pieces on a rail that gets nothing else; longer each time if its model has always said so, and
+// seems to be right.
+constexpr std::uint64_t kTrialNs = 200'000'000, kLongestTrialNs = 3'200'000'000;
+constexpr std::uint64_t kTellNs = 300'000'000; // a rate that lasts so long is told of
 // ... unless this process pauses so long: it may be short of a processor, not of a rail.
 constexpr std::uint64_t kStarvedNs = 1'000'000;
+constexpr std::uint64_t kFar = 4; // round trips
 constexpr std::size_t kUnknownQuantum = 65536;
 constexpr double kSlow = 2.0;   // times slower than its model: it would get no more bulk
 constexpr double kDrift = 0.05; // of the rate, for which the model is not touched
 constexpr double kTold = 1.25;  // likewise for telling
 
 } // namespace
+
+// A receiver that takes nothing in has acknowledged all that it has room for, so nothing is on its way. Where
+// much is, it is the rail that holds it: its queue has filled the receiver's window.
+void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) noexcept
+{
+    const std::uint64_t limited = c.in_flight > FSBML_FLOW_BULK ? 0 : c.limited_ns;
+    if (!c.is_first) {
+        seen.look.bytes += c.acknowledged;
+        seen.look.busy_ns += c.busy_ns;
+        seen.look.limited_ns += limited;
+    }
+    if (c.is_first || limited <= c.busy_ns / 2) {
+        seen.queued += c.queued;
+    }
+    if (0 == seen.round_trip_ns || c.round_trip_ns < seen.round_trip_ns) {
+        seen.round_trip_ns = c.round_trip_ns;
+    }
+    seen.payload = c.payload;
+}
 
 Feedback::Feedback(Scheduler &sched, const fsbml_feedback_config_t &config) noexcept
     : sched_(sched), watched_(config.watched), alone_(config.alone),
@@ -50,7 +72,7 @@ bool Feedback::has_model(std::size_t rail) noexcept
         s.told_gap = s.model_gap;
         s.tell_gap = 0.0;
         s.gap.store(s.model_gap);
-        s.live.emplace(s.model_gap, given.burst_ns / given.G_ns_per_byte, quantum);
+        s.live.emplace(s.model_gap, given.burst_ns / given.G_ns_per_byte, quantum, s.is_guess.load());
     }
     return true;
 }
@@ -76,14 +98,24 @@ void Feedback::apply(std::size_t rail, std::uint64_t now_ns) noexcept
     }
 }
 
+// Whether a rail had something to do all the time. What is on its way, or waits for an acknowledgement that
+// the peer holds back, keeps no rail busy: more than that is queued; or after far longer than a round trip it
+// has not delivered all that was queued before.
+bool Feedback::is_busy(std::size_t rail, const fsbml_flow_seen_t &seen,
+                       std::uint64_t elapsed_ns) const noexcept
+{
+    const bool waits = seen.queued > FSBML_FLOW_BULK, moves = seen.queued > 0 && seen.look.bytes > 0;
+    return (waits && static_cast<double>(seen.queued) * gap(rail) > static_cast<double>(seen.round_trip_ns))
+           || ((waits || moves) && elapsed_ns > kFar * seen.round_trip_ns
+               && seen.look.bytes < rail_[rail].queued);
+}
+
 void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept
 {
     RailState &s = rail_[rail];
     fsbml_live_look_t look = seen.look;
     look.elapsed_ns = now_ns - s.looked_ns;
-    // What is on its way, or waits for an acknowledgement that the peer holds back, keeps no rail busy.
-    look.is_busy = seen.queued > FSBML_FLOW_BULK
-                   && static_cast<double>(seen.queued) * gap(rail) > static_cast<double>(seen.round_trip_ns);
+    look.is_busy = is_busy(rail, seen, look.elapsed_ns);
     if (!alone_) { // what the others sent went the same way
         const bool known = 0 != seen.counted && 0 != s.interface_bytes;
         const auto sent = static_cast<double>(seen.counted - s.interface_bytes);
@@ -124,9 +156,14 @@ void Feedback::look_after_trials(std::size_t rail, std::uint64_t now_ns) noexcep
         if (LiveRate::Change::none != s.live->trial(trial.bytes, took)) {
             apply(rail, now_ns);
         }
-        s.trial_ns = faster ? now_ns : now_ns + kTrialNs;
+        const bool has_fallen = gap(rail) > kSlow * s.model_gap;
+        s.trial_pause_ns =
+            has_fallen || faster ? kTrialNs : std::clamp(2 * s.trial_pause_ns, kTrialNs, kLongestTrialNs);
+        s.trial_ns = faster ? now_ns : now_ns + s.trial_pause_ns;
+        s.used_ns = faster ? 0 : s.used_ns; // and again at once
         rooms_.end_trial();
-    } else if (gap(rail) > kSlow * s.model_gap && now_ns >= s.trial_ns && rooms_.arm(rail)) {
+    } else if ((gap(rail) > kSlow * s.model_gap || now_ns - s.used_ns > kTrialNs) && now_ns >= s.trial_ns
+               && rooms_.arm(rail)) {
         s.trial_ns = now_ns + kTrialNs;
     }
 }
@@ -144,7 +181,7 @@ void Feedback::correct(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_
     auto left = static_cast<std::uint64_t>(std::min(static_cast<double>(seen.queued) * gap(rail), most));
     left -= std::min(left, seen.round_trip_ns);
     const bool nearly_empty = seen.queued < 2 * s.quantum.load(std::memory_order_relaxed);
-    if (left > s.charged_ns || (alone_ && seen.is_all && nearly_empty)) {
+    if (left > s.charged_ns || (alone_ && seen.all_known && nearly_empty)) {
         static_cast<void>(sched_.correct(rail, s.vft, now_ns, left));
     }
 }
@@ -169,10 +206,14 @@ bool Feedback::asks(std::size_t rail, std::uint64_t now_ns) noexcept
     }
     s.vft = sched_.vft(rail);
     s.charged_ns = sched_.backlog(rail, now_ns);
-    if (0 == s.charged_ns && !s.is_busy) {
+    const std::uint64_t given = sched_.counters(rail).bytes;
+    const bool was_given = given - s.given_bytes > FSBML_FLOW_BULK;
+    if (0 == s.charged_ns && !s.is_busy && !was_given) {
         look_after_trials(rail, now_ns);
         return false;
     }
+    s.given_bytes = given;
+    s.used_ns = now_ns;
     return true;
 }
 
@@ -191,6 +232,7 @@ bool Feedback::seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_see
         look_after_trials(rail, now_ns);
     }
     s.is_busy = 0 != s.charged_ns || 0 != seen.queued;
+    s.queued = seen.queued;
     s.looked_ns = now_ns;
     rooms_.left(rail, seen.queued);
     return true;

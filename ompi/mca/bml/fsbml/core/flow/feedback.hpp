@@ -6,8 +6,8 @@
 //
 // At a look, a rail that has something to do is asked for; what is seen corrects its rate in the scheduler
 // (live_rate.hpp), and what was charged to it; from both follows how much bulk it may have (rooms.hpp). A
-// rail that has become far slower is tried with a small piece of bulk now and then. A rate that lasts is
-// told of.
+// rail that gets nothing, as it has become far slower or its model says so, is tried with a small piece of
+// bulk now and then. A rate that lasts is told of.
 #ifndef FSBML_FEEDBACK_HPP
 #define FSBML_FEEDBACK_HPP
 
@@ -20,11 +20,15 @@
 namespace fsbml
 {
 
+// Adds a connection to what was seen of its rail.
+void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) noexcept;
+
 class Feedback
 {
 public:
     Feedback(Scheduler &sched, const fsbml_feedback_config_t &config) noexcept;
 
+    void guessed(std::size_t rail, bool is_guess) noexcept { rail_[rail].is_guess.store(is_guess); }
     void quantum(std::size_t rail, std::size_t bytes) noexcept { rail_[rail].quantum.store(bytes); }
     double gap(std::size_t rail) const noexcept { return rail_[rail].gap.load(std::memory_order_relaxed); }
     std::size_t rails() const noexcept { return sched_.rails(); }
@@ -50,15 +54,21 @@ private:
         std::uint64_t beyond_ns = 0;       // since when the rate is beyond what was told; 0: it is not
         std::uint64_t looked_ns = 0;       // the look before; 0: there was none
         Ticks vft = 0;                     // before the transport is asked
+        std::uint64_t given_bytes = 0;     // by this process, until the look before
+        std::uint64_t used_ns = 0;         // when it last had something to do
         std::uint64_t charged_ns = 0;      // backlog then
         bool is_busy = false;              // it had something to do at the look before
         bool has_evidence = false;         // connections are known
         std::uint64_t interface_bytes = 0; // at the look before
+        std::uint64_t queued = 0;          // at the look before
         std::uint64_t trial_ns = 0;        // when the next one may be
+        std::uint64_t trial_pause_ns = 0;  // before it
+        std::atomic<bool> is_guess{false}; // the model is
         std::atomic<std::size_t> quantum;
     };
 
     bool has_model(std::size_t rail) noexcept;
+    bool is_busy(std::size_t rail, const fsbml_flow_seen_t &seen, std::uint64_t elapsed_ns) const noexcept;
     void learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;
     void apply(std::size_t rail, std::uint64_t now_ns) noexcept;
     void correct(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;

@@ -12,6 +12,7 @@ namespace
 {
 
 constexpr std::size_t kTrialBytes = 16384;
+constexpr std::uint64_t kTrialShare = 100;      // one byte of so many
 constexpr std::uint64_t kForgetNs = 50'000'000; // what was refused, and is not offered again
 // ob1 keeps what it is refused in a list, which its progress function goes through; it counts these, never
 // down to where it began, in 32 bits.
@@ -29,7 +30,9 @@ constexpr std::uint32_t bit(std::size_t rail) noexcept
 bool Rooms::arm(std::size_t rail) noexcept
 {
     std::uint32_t none = 0;
-    return 0 == trial_sent_ns_.load()
+    const bool affordable =
+        (tried_bytes_ + kTrialBytes) * kTrialShare <= bulk_bytes_.load(std::memory_order_relaxed);
+    return affordable && 0 == trial_sent_ns_.load()
            && armed_.compare_exchange_strong(none, static_cast<std::uint32_t>(rail + 1));
 }
 
@@ -49,6 +52,7 @@ int Rooms::take_trial(std::uint64_t now_ns, fsbml_bulk_t &piece) noexcept
     piece.bytes = std::min(piece.bytes, kTrialBytes);
     trial_rail_ = armed - 1;
     trial_bytes_ = piece.bytes;
+    tried_bytes_ += piece.bytes;
     trial_sent_ns_.store(now_ns);
     return static_cast<int>(trial_rail_);
 }
@@ -97,16 +101,23 @@ int Rooms::best_with_room(std::uint64_t now_ns, const fsbml_bulk_t &piece, std::
     return found;
 }
 
+// Among threads a count may be lost: it is only to bound trials.
+int Rooms::accept(int rail, std::size_t bytes) noexcept
+{
+    bulk_bytes_.store(bulk_bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+    return rail;
+}
+
 int Rooms::take(std::uint64_t now_ns, bool is_short, fsbml_bulk_t &piece) noexcept
 {
     const int tried =
         piece.may_cut && 0 != armed_.load(std::memory_order_relaxed) ? take_trial(now_ns, piece) : -1;
     if (tried >= 0) {
-        return tried;
+        return accept(tried, piece.bytes);
     }
     int rail = static_cast<int>(piece.best);
     if (!is_short || !may_refuse_) {
-        return rail;
+        return accept(rail, piece.bytes);
     }
     const std::uint64_t backlog = sched_.backlog(piece.best, now_ns);
     if (!has_room(piece.best, backlog)) {
@@ -121,7 +132,7 @@ int Rooms::take(std::uint64_t now_ns, bool is_short, fsbml_bulk_t &piece) noexce
         }
     }
     was_refused_ = rail < 0;
-    return rail;
+    return rail < 0 ? rail : accept(rail, piece.bytes);
 }
 
 } // namespace fsbml

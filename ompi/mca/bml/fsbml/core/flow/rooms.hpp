@@ -42,7 +42,7 @@ public:
 
     // Trials. A rail that has become far slower gets nothing any more, so nothing would tell that it has
     // recovered. Now and then it gets a small piece of something long; when that is delivered tells how fast
-    // it is at least. One at a time.
+    // it is at least. One at a time, and no more than a hundredth of all bulk.
     struct Trial {
         std::uint64_t sent_ns = 0; // 0: none is under way on this rail
         std::size_t bytes = 0;
@@ -65,6 +65,7 @@ private:
         std::uint64_t seen_ns = 0;
     };
 
+    int accept(int rail, std::size_t bytes) noexcept;
     int take_trial(std::uint64_t now_ns, fsbml_bulk_t &piece) noexcept;
     int best_with_room(std::uint64_t now_ns, const fsbml_bulk_t &piece, std::uint64_t backlog,
                        std::size_t all) const noexcept;
@@ -78,7 +79,9 @@ private:
     std::uint32_t refusals_ = 0;
     std::array<Room, FSBML_MAX_RAILS> room_;
     std::array<Waiting, 32> waiting_;
-    std::atomic<std::uint32_t> armed_{0}; // the rail, plus 1
+    std::atomic<std::uint64_t> bulk_bytes_{0}; // that were given to rails
+    std::uint64_t tried_bytes_ = 0;            // of them, as trials
+    std::atomic<std::uint32_t> armed_{0};      // the rail, plus 1
     std::uint32_t trial_rail_ = 0;
     std::size_t trial_bytes_ = 0;
     std::atomic<std::uint64_t> trial_sent_ns_{0};
