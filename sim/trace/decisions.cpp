@@ -41,8 +41,8 @@ DecisionReader::DecisionReader(TraceLines &lines) : lines_(lines)
 {
     lines.expect_names();
     lines.keyword(kFirstWord);
-    if (const std::uint64_t version = lines.number("the version"); version != 1) {
-        lines.fail("version " + std::to_string(version) + ", but only 1 is known");
+    if (const std::uint64_t version = lines.number("the version"); version < 1 || version > 2) {
+        lines.fail("version " + std::to_string(version) + ", but only 1 and 2 are known");
     }
     lines.keyword("rank");
     const std::uint64_t rank = lines.number("the rank");
@@ -120,24 +120,53 @@ std::uint32_t DecisionReader::named(const char *what)
                 + "', which no line above is about");
 }
 
-bool DecisionReader::next(fsbml_decision_t &d)
+void DecisionReader::stamp(std::uint64_t ns)
 {
-    if (!std::exchange(first_is_read_, false) && !lines_.next()) {
-        lines_.fail("it is cut off: there is no 'end' line");
-    }
-    if (lines_.at("end")) {
-        lines_.end(count_);
-        return false;
-    }
-    d = fsbml_decision_t{};
-    d.now_ns = lines_.number("the time stamp");
-    if (d.now_ns > kMostNs) {
+    if (ns > kMostNs) {
         lines_.fail("more than 106 days after the beginning");
     }
-    if (d.now_ns < last_ns_) {
-        lines_.fail("its time stamp is before that of the decision before");
+    if (ns < last_ns_) {
+        lines_.fail("its time stamp is before that of the line before");
     }
-    last_ns_ = d.now_ns;
+    last_ns_ = ns;
+}
+
+void DecisionReader::change(std::uint64_t ns)
+{
+    RateChange c;
+    c.ns = ns;
+    lines_.keyword("rate");
+    c.rail = named("the rail whose rate changed");
+    c.before = lines_.number("the rate before");
+    c.after = lines_.number("the rate after");
+    lines_.done();
+    if (0 == c.before || 0 == c.after) {
+        lines_.fail("a rate of 0 is none");
+    }
+    if (FSBML_MOST_CHANGES == changes_.size()) {
+        lines_.fail("more than " + std::to_string(FSBML_MOST_CHANGES) + " changes of rates");
+    }
+    changes_.push_back(c);
+}
+
+bool DecisionReader::next(fsbml_decision_t &d)
+{
+    d = fsbml_decision_t{};
+    for (bool is_change = true; is_change;) {
+        if (!std::exchange(first_is_read_, false) && !lines_.next()) {
+            lines_.fail("it is cut off: there is no 'end' line");
+        }
+        if (lines_.at("end")) {
+            lines_.end(count_);
+            return false;
+        }
+        d.now_ns = lines_.number("the time stamp");
+        stamp(d.now_ns);
+        is_change = lines_.more() && lines_.at("rate");
+        if (is_change) {
+            change(d.now_ns);
+        }
+    }
     if (lines_.more() && lines_.at("elsewhere")) {
         lines_.word("");
         d.peer = kElsewhere;

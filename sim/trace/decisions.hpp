@@ -30,6 +30,13 @@ struct DecisionHeader {
     std::vector<DecisionRail> rails;
 };
 
+// A rail that became slower or faster.
+struct RateChange {
+    std::uint64_t ns = 0; // from the origin on
+    std::uint32_t rail = 0;
+    std::uint64_t before = 0, after = 0; // bits a second
+};
+
 class DecisionReader
 {
 public:
@@ -45,15 +52,20 @@ public:
     // is cut off.
     bool next(fsbml_decision_t &d);
     std::uint64_t count() const { return count_; }
+    // Those that were read on the way.
+    const std::vector<RateChange> &changes() const { return changes_; }
     // Why it is no record of all sends, or "". Known once all is read.
     std::string not_all() const;
 
 private:
     void rail();
+    void stamp(std::uint64_t ns);
+    void change(std::uint64_t ns);
     std::uint32_t named(const char *what);
 
     TraceLines &lines_;
     DecisionHeader header_;
+    std::vector<RateChange> changes_;
     std::uint64_t count_ = 0, last_ns_ = 0;
     bool first_is_read_ = false;
 };

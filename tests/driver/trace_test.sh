@@ -69,6 +69,29 @@ rail tcp:10.0.1.0/24 eth1 L=30000 o_s=2000 o_r=3000 g=1000 G=2 residual=0.01 tig
 TABLE
 }
 
+# Rank 0's first rail falls, and its second rises before that; files of version 1 have no such lines.
+changes() {
+    mkdir "$scratch/changed"
+    {
+        head_of 0 1 0 5 | sed 's/^fsbml-decisions 1/fsbml-decisions 2/'
+        decisions | sed '3i\1500 rate eth1 95000000 142500000'
+        echo '3020000000 rate eth0 190400000 20100000'
+        echo 'end 5'
+    } >"$scratch/changed/0.decisions"
+    cp "$scratch/job/1.decisions" "$scratch/changed/"
+    ok "rates that changed" trace changed
+    ok "... are told" says 'rank 0 on node0 at 1.5 us: eth1 rose from 95 to 142 Mbit/s'
+    ok "... in the order of time" says 'rank 0 on node0 at 3.02 s: eth0 fell from 190 to 20.1 Mbit/s'
+    ok "... as the schema says" valid trace "$scratch/json"
+    ok "... with all figures" holds '[(c["rank"], c["rail"], c["ns"], c["before_mbps"], c["after_mbps"]) for c in d["changes"]] == [(0, "eth1", 1500, 95, 142.5), (0, "eth0", 3020000000, 190.4, 20.1)]'
+    ok "... and are no decisions" holds '(d["replay"]["decisions"], d["replay"]["agree"]) == (6, 6)'
+    ok "... of a rail" trace changed --rail eth0
+    ok "... alone" holds '[c["rail"] for c in d["changes"]] == ["eth0"]'
+    ok "... and fewer of them" trace changed --limit 1
+    ok "... with the number of the others" says 'and 1 later'
+    ok "a workload takes no notice of them" fsbml whatif "$scratch/changed" --table "$scratch/table" >"$scratch/out"
+}
+
 words_are_checked() {
     local job=$scratch/job
     ok "help" grep -q -- '--peer' <(fsbml trace --help)
@@ -155,5 +178,6 @@ words_are_checked
 figures_by_hand
 parts
 replay
+changes
 workload
 tap_end

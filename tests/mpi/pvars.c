@@ -180,12 +180,16 @@ int main(int argc, char **argv)
         handle_of("bml_fsbml_rail_out_of_service", MPI_T_PVAR_CLASS_LEVEL, MPI_UNSIGNED_LONG_LONG, MOST);
     MPI_T_pvar_handle gap =
         handle_of("bml_fsbml_rail_G_ns_per_byte", MPI_T_PVAR_CLASS_GENERIC, MPI_DOUBLE, MOST);
+    MPI_T_pvar_handle mbps = handle_of("bml_fsbml_rail_now_mbps", MPI_T_PVAR_CLASS_LEVEL, MPI_DOUBLE, MOST);
+    MPI_T_pvar_handle changes =
+        handle_of("bml_fsbml_rail_changes", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED_LONG_LONG, MOST);
 
     unsigned n = 0;
     double parameter[MOST];
     IS(MPI_SUCCESS == MPI_T_pvar_read(session, rails, &n));
     IS(n >= 2);
     IS(0 == total(messages)); /* of this handle */
+    IS(0 == total(changes));
     /* The first message to a peer brings the table; messages that are pending until then are in no decision
      * yet. */
     traffic(rank, size);
@@ -216,6 +220,11 @@ int main(int argc, char **argv)
         }
         IS(total(arrivals) > 0);
         IS(total(observed) > 0);
+        IS(MPI_SUCCESS == MPI_T_pvar_read(session, mbps, parameter)); /* of the cluster's fast rail */
+        IS(parameter[0] > 50.0 && parameter[0] < 500.0);
+        for (unsigned i = n; i < MOST; ++i) {
+            IS(0.0 == parameter[i]);
+        }
     }
     IS(total(kernel) > 0);
     IS(0 == total(out));

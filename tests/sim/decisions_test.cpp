@@ -159,6 +159,52 @@ TEST_F(DecisionsFile, OfTenThousandDecisionsAllComeOutAgain)
     }
 }
 
+// Changes of rates stand where they belong in time, and are no decisions.
+TEST_F(DecisionsFile, HasTheChangesOfRates)
+{
+    Traced t(2, 1, 8192);
+    fsbml_changes_t changes{};
+    const struct {
+        std::uint32_t rail;
+        std::uint64_t ns;
+        double before, after;
+    } told[] = {{0, 0, 190.4, 20.1}, {1, 1500, 95, 1e-6}, {0, 90000000, 20.1, 1e9}, {2, 5, 1, 2}};
+    for (const auto &c : told) {
+        fsbml_change_t change{};
+        change.rail = c.rail;
+        change.ns = c.ns;
+        change.before_mbps = c.before;
+        change.after_mbps = c.after;
+        fsbml_changes_add(&changes, &change);
+    }
+    t.told.changes = &changes;
+    t.run(1000, 3);
+    ASSERT_EQ(fsbml_trace_store(path.c_str(), &t.told, reason), 0) << reason;
+    std::ifstream in(path);
+    TraceLines lines(in, "file");
+    ASSERT_TRUE(lines.next());
+    DecisionReader reader(lines);
+    std::size_t at_first = 9, before_second = 9, n = 0;
+    std::uint64_t last = 0;
+    for (fsbml_decision_t d; reader.next(d); ++n) {
+        at_first = 0 == n ? reader.changes().size() : at_first;
+        before_second = d.now_ns < 1500 ? reader.changes().size() : before_second;
+        last = d.now_ns;
+    }
+    EXPECT_EQ(n, 1000U);
+    EXPECT_EQ(reader.not_all(), "");
+    EXPECT_EQ(at_first, 1U);
+    EXPECT_EQ(before_second, 1U);
+    ASSERT_LT(last, 90000000U);
+    ASSERT_EQ(reader.changes().size(), 3U); // there is no third rail
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(reader.changes()[i].ns, told[i].ns);
+        EXPECT_EQ(reader.changes()[i].rail, told[i].rail);
+        EXPECT_DOUBLE_EQ(static_cast<double>(reader.changes()[i].before), 1e6 * told[i].before);
+        EXPECT_DOUBLE_EQ(static_cast<double>(reader.changes()[i].after), 1e6 * told[i].after);
+    }
+}
+
 // A rail that is not measured is no choice where others are.
 TEST(Decisions, RailsWithoutAModel)
 {
@@ -201,13 +247,18 @@ TEST(Decisions, AreRefusedByLine)
         "fsbml-decisions 1 rank 0 ranks 2 node a policy arrival origin 0 every 1 lost 0 messages 1\n";
     const std::string rails = head + "rail k eth0 L=1 o_s=0 o_r=0 g=0 G=1\n";
     const std::string line = rails + "5 1 1 -> eth0 | eth0 1 0\n";
+    std::string many_changes;
+    for (int i = 0; i <= FSBML_MOST_CHANGES; ++i) {
+        many_changes += "9 rate eth0 1 2\n";
+    }
     const struct {
         std::string text;
         const char *says;
     } cases[] = {
         {"fsbml-sends 1 rank 0 ranks 2 origin 0\n",
          "line 1: 'fsbml-sends' where 'fsbml-decisions' is expected"},
-        {"fsbml-decisions 2 rank 0\n", "line 1: version 2, but only 1 is known"},
+        {"fsbml-decisions 3 rank 0\n", "line 1: version 3, but only 1 and 2 are known"},
+        {"fsbml-decisions 0 rank 0\n", "line 1: version 0, but only 1 and 2 are known"},
         {"fsbml-decisions 1 rank 2 ranks 2 node a\n", "line 1: rank 2 of 2"},
         {"fsbml-decisions 1 rank 0 ranks 2 node a policy dice\n", "line 1: there is no policy 'dice'"},
         {"fsbml-decisions 1 rank 0 ranks 2 node a policy arrival origin 0 every 0 lost 0 messages 1\n",
@@ -239,6 +290,18 @@ TEST(Decisions, AreRefusedByLine)
         {line + "9 0 1 -> eth0\nend 2\n", "line 4: the peer is the rank itself"},
         {line + "9 1 -1 -> eth0\nend 2\n", "line 4: the number of bytes is '-1'"},
         {line + "9999999999999999999 1 1 -> eth0\nend 2\n", "line 4: more than 106 days"},
+        {line + "9 rate eth1 1 2\nend 1\n",
+         "line 4: the rail whose rate changed is 'eth1', which no line above"},
+        {line + "9 rate\nend 1\n", "line 4: the rail whose rate changed is missing"},
+        {line + "9 rate eth0\nend 1\n", "line 4: the rate before is missing"},
+        {line + "9 rate eth0 1\nend 1\n", "line 4: the rate after is missing"},
+        {line + "9 rate eth0 1 -2\nend 1\n", "line 4: the rate after is '-2'"},
+        {line + "9 rate eth0 0 2\nend 1\n", "line 4: a rate of 0 is none"},
+        {line + "9 rate eth0 1 2 3\nend 1\n", "line 4: unexpected '3'"},
+        {line + "4 rate eth0 1 2\nend 1\n", "line 4: its time stamp is before"},
+        {line + "9 rate eth0 1 2\n", "line 5: it is cut off"},
+        {line + "9 rate eth0 1 2\nend 2\n", "line 5: ends after 2, but 1"},
+        {line + many_changes + "end 1\n", "line 68: more than 64 changes of rates"},
         {line + "end 1\n9 1 1 -> eth0\n", "line 5: something comes after the end"},
     };
     for (const auto &c : cases) {

@@ -141,6 +141,19 @@ struct Job {
         return *this;
     }
 
+    Job &changed(std::uint32_t i, const std::string &node, double seconds, double before, double after)
+    {
+        fsbml_change_t c{};
+        c.rail = i;
+        put(c.name, "rail" + std::to_string(i));
+        put(c.node, node);
+        c.ns = static_cast<std::uint64_t>(seconds * 1e9);
+        c.before_mbps = before;
+        c.after_mbps = after;
+        fsbml_changes_add(&s().changes, &c);
+        return *this;
+    }
+
     Job &slowest(std::uint32_t rank, const std::string &node, std::uint64_t time_ns,
                  std::initializer_list<std::uint32_t> share)
     {

@@ -144,3 +144,70 @@ TEST(Quantum, WithoutAModel)
         EXPECT_EQ(fsbml_quantum(&kRail, 1, loss, 1024, 65535), 65535U);
     }
 }
+
+// ------------------------------------------------ what a job learns of a rail
+
+namespace
+{
+
+constexpr std::size_t kFragment = 65536;
+
+fsbml_fit_t fit_of(const fsbml_loggp_t &p)
+{
+    fsbml_fit_t fit{};
+    fit.valid = true;
+    fit.params = p;
+    fit.back = loggp(1e4, 1e3, 1e3, 2e3, 44.0);
+    return fit;
+}
+
+double per_byte(const fsbml_fit_t &fit)
+{
+    return fsbml::gap_ns(fit.params, kFragment) / kFragment;
+}
+
+} // namespace
+
+TEST(FitLearn, TakesAnotherRate)
+{
+    for (const double factor : {0.05, 0.5, 0.9, 1.12, 3.0, 40.0}) {
+        for (const bool in_pieces : {false, true}) {
+            fsbml_loggp_t p = loggp(1e4, 1e3, 1e3, 2e3, 40.0, 1e6);
+            p = in_pieces ? broken(p, 8192, 5e5, 60.0) : p;
+            fsbml_fit_t fit = fit_of(p);
+            ASSERT_TRUE(fsbml_fit_learn(&fit, factor * per_byte(fit), kFragment)) << factor;
+            EXPECT_NEAR(fit.params.G_ns_per_byte, factor * 40.0, 1e-9 * factor);
+            EXPECT_NEAR(fit.params.G_above_ns_per_byte, in_pieces ? factor * 60.0 : 0.0, 1e-9 * factor);
+            EXPECT_NEAR(fit.params.burst_ns / fit.params.G_ns_per_byte, 1e6 / 40.0, 1e-6); // bytes
+            EXPECT_DOUBLE_EQ(fit.params.L_ns, 1e4);
+            EXPECT_DOUBLE_EQ(fit.params.o_s_ns, 1e3);
+            EXPECT_DOUBLE_EQ(fit.back.G_ns_per_byte, 44.0); // nothing is known of the other direction
+            EXPECT_TRUE(fsbml_loggp_valid(&fit.params));
+        }
+    }
+}
+
+TEST(FitLearn, StaysWhereNothingWasLearnt)
+{
+    const fsbml_fit_t before = fit_of(loggp(1e4, 1e3, 1e3, 2e3, 40.0, 1e6));
+    const auto learns = [&](double gap, std::size_t quantum = kFragment) {
+        fsbml_fit_t fit = before;
+        const bool changed = fsbml_fit_learn(&fit, gap, quantum);
+        EXPECT_EQ(changed, 0 != std::memcmp(&fit, &before, sizeof fit)) << gap;
+        return changed;
+    };
+    const double is = per_byte(before);
+    EXPECT_TRUE(learns(1.11 * is));
+    for (const double same : {0.92, 1.0, 1.09}) {
+        EXPECT_FALSE(learns(same * is)) << same;
+    }
+    // What cannot be, or no model can have.
+    for (const double none : {0.0, -1.0, std::nan(""), static_cast<double>(INFINITY), 1e-9, 1e9}) {
+        EXPECT_FALSE(learns(none)) << none;
+    }
+    EXPECT_FALSE(learns(3 * is, 0));
+    fsbml_fit_t invalid = before;
+    invalid.valid = false;
+    EXPECT_FALSE(fsbml_fit_learn(&invalid, 3 * is, kFragment));
+    EXPECT_FALSE(fsbml_fit_learn(nullptr, 3 * is, kFragment));
+}

@@ -5,6 +5,7 @@
 #include "summaries.hpp"
 
 #include "explain/account/account.hpp"
+#include "formats/wire.hpp"
 
 #include "test.hpp"
 
@@ -198,6 +199,15 @@ SummaryPtr full()
     for (auto &r : s->rank) {
         r.node[63] = 0;
     }
+    s->changes.n = FSBML_MOST_CHANGES;
+    for (std::uint32_t i = 0; i < FSBML_MOST_CHANGES; ++i) {
+        fsbml_change_t &c = s->changes.change[i];
+        c.rail = i % FSBML_MAX_RAILS;
+        c.name[63] = c.node[63] = 0;
+        c.ns = 1000 + i / 2;
+        c.before_mbps = 1.0 + i / 3.0;
+        c.after_mbps = 100.0 / (1.0 + i);
+    }
     return s;
 }
 
@@ -216,6 +226,8 @@ TEST(SummaryRecord, ComesBackAsItWas)
     EXPECT_EQ(read->rail[31].by_size[8].observed_ns, s->rail[31].by_size[8].observed_ns);
     EXPECT_EQ(read->rank[15].rail_share[31], s->rank[15].rail_share[31]);
     EXPECT_STREQ(read->fault[15].why, s->fault[15].why);
+    EXPECT_EQ(read->changes.change[63].ns, s->changes.change[63].ns);
+    EXPECT_DOUBLE_EQ(read->changes.change[63].after_mbps, 100.0 / 64.0);
     EXPECT_EQ(fsbml_summary_pack(s.get(), buffer.data(), 100), -ENOSPC);
 }
 
@@ -236,4 +248,42 @@ TEST(SummaryRecord, RefusesWhatIsNone)
     EXPECT_EQ(read->n_rails, 0U); // unchanged
     s->n_rails = FSBML_MAX_RAILS + 1;
     EXPECT_EQ(fsbml_summary_pack(s.get(), buffer.data(), buffer.size()), -EINVAL);
+}
+
+// Whole, and yet nothing that a process could have told.
+TEST(SummaryRecord, RefusesChangesOfRatesThatAreNone)
+{
+    const std::vector<std::function<void(fsbml_changes_t &)>> wrongs = {
+        [](auto &c) { c.n = FSBML_MOST_CHANGES + 1; },
+        [](auto &c) { c.change[5].rail = FSBML_MAX_RAILS; },
+        [](auto &c) { c.change[5].ns = c.change[4].ns - 1; },
+        [](auto &c) { c.change[5].before_mbps = 0.0; },
+        [](auto &c) { c.change[5].after_mbps = -20.0; },
+        [](auto &c) { c.change[5].after_mbps = std::numeric_limits<double>::quiet_NaN(); },
+        [](auto &c) { c.change[5].before_mbps = std::numeric_limits<double>::infinity(); },
+    };
+    std::vector<unsigned char> buffer(fsbml_summary_packed_max());
+    for (std::size_t i = 0; i < wrongs.size(); ++i) {
+        const SummaryPtr s = full();
+        wrongs[i](s->changes);
+        EXPECT_EQ(fsbml_summary_pack(s.get(), buffer.data(), buffer.size()), -EINVAL) << i;
+    }
+    // The same from a process that packs what it should not: of the bytes, only one rate is another one.
+    const SummaryPtr s = full(), read(new fsbml_summary_t{});
+    s->changes.change[63].after_mbps = 12345.0;
+    const auto len = static_cast<std::size_t>(fsbml_summary_pack(s.get(), buffer.data(), buffer.size()));
+    const double good = 12345.0, wrong = -12345.0;
+    const auto at = std::search(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(len),
+                                reinterpret_cast<const unsigned char *>(&good),
+                                reinterpret_cast<const unsigned char *>(&good) + sizeof good);
+    ASSERT_NE(at, buffer.begin() + static_cast<std::ptrdiff_t>(len));
+    std::memcpy(&*at, &wrong, sizeof wrong);
+    const std::uint32_t crc = fsbml::wire::record_crc(buffer.data(), len);
+    std::memcpy(buffer.data() + fsbml::wire::kCrcAt, &crc, sizeof crc);
+    EXPECT_EQ(fsbml_summary_unpack(read.get(), buffer.data(), len), -EBADMSG);
+    EXPECT_EQ(read->n_rails, 0U);
+    std::memcpy(&*at, &good, sizeof good);
+    const std::uint32_t again = fsbml::wire::record_crc(buffer.data(), len);
+    std::memcpy(buffer.data() + fsbml::wire::kCrcAt, &again, sizeof again);
+    EXPECT_EQ(fsbml_summary_unpack(read.get(), buffer.data(), len), 0);
 }

@@ -35,7 +35,7 @@ TEST_F(TraceFileTest, IsForPeople)
     const std::size_t comment = got.find("\n# ns peer bytes -> ") + 1; // a line for users
     ASSERT_NE(comment, 0U);
     got.erase(comment, got.find('\n', comment) + 1 - comment);
-    EXPECT_EQ(got, "fsbml-decisions 1 rank 1 ranks 4 node _1_node policy arrival origin 1764000000000000100 "
+    EXPECT_EQ(got, "fsbml-decisions 2 rank 1 ranks 4 node _1_node policy arrival origin 1764000000000000100 "
                    "every 1 lost 0 "
                    "messages 2\n"
                    "rail tcp:10.0.0.0/24 eth0 L=20000 o_s=1000 o_r=2000 g=1500 G=0.8 burst=0\n"

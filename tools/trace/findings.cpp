@@ -83,6 +83,13 @@ public:
             decision(path, head, replay, d);
         }
         found_.kept += reader.count();
+        for (const sim::RateChange &c : reader.changes()) {
+            if (wanted_.rail.empty() || is_wanted(head.rails[c.rail])) {
+                found_.changes.push_back({head.rank, head.rails[c.rail].name, head.node, c.ns,
+                                          static_cast<double>(c.before) * 1e-6,
+                                          static_cast<double>(c.after) * 1e-6});
+            }
+        }
     }
 
     Findings done()
@@ -98,6 +105,8 @@ public:
             }
             throw std::runtime_error(fmt::format("there is no rail '{}' among {}", wanted_.rail, names));
         }
+        std::stable_sort(found_.changes.begin(), found_.changes.end(),
+                         [](const Changed &a, const Changed &b) { return a.ns < b.ns; });
         return std::move(found_);
     }
 

@@ -39,6 +39,14 @@ struct Told {
     std::int64_t margin_ns = 0;
 };
 
+// A rail of a process that became slower or faster.
+struct Changed {
+    std::uint32_t rank = 0;
+    std::string rail, node;
+    std::uint64_t ns = 0; // from the process' origin on
+    double before_mbps = 0, after_mbps = 0;
+};
+
 struct RailFinding {
     std::string key, name; // the name is that in the first file that has the rail
     std::uint64_t messages = 0, bytes = 0;
@@ -56,6 +64,7 @@ struct Findings {
     std::string first_disagreement;                        // in words; empty: there is none
     std::vector<RailFinding> rails;
     std::vector<Told> narrowest, costliest; // by margin and by arrival
+    std::vector<Changed> changes;           // by time
 };
 
 // Files of decisions, or one folder with them. Throws std::runtime_error, which names file and line.

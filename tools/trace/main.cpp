@@ -34,8 +34,8 @@ void work(const Request &request)
 {
     const Findings findings = look_into(request.files, request.wanted);
     if (request.json != "-") {
-        fmt::print("{}\n{}{}\n{}", heading_of(findings), rails_table(findings), lists_of(findings),
-                   replay_of(findings));
+        fmt::print("{}\n{}{}{}\n{}", heading_of(findings), rails_table(findings),
+                   changes_of(findings, request.wanted.limit), lists_of(findings), replay_of(findings));
     }
     if (!request.json.empty()) {
         fsbml::bench::write(request.json, document_of(findings, request.wanted).dump(1) + '\n');

@@ -149,6 +149,23 @@ std::string rails_table(const Findings &f)
              "would still have been later.\n";
 }
 
+std::string words_of(const Changed &c)
+{
+    return fmt::format("rank {} on {} at {}: {} {} from {:.3g} to {:.3g} Mbit/s", c.rank, c.node,
+                       duration(c.ns), c.rail, c.after_mbps < c.before_mbps ? "fell" : "rose", c.before_mbps,
+                       c.after_mbps);
+}
+
+std::string changes_of(const Findings &f, std::size_t limit)
+{
+    std::string text = f.changes.empty() ? "" : "\nRates that changed:\n";
+    for (std::size_t i = 0; i < f.changes.size() && i < limit; ++i) {
+        text += "  " + words_of(f.changes[i]) + "\n";
+    }
+    return f.changes.size() <= limit ? text
+                                     : text + fmt::format("  and {} later\n", f.changes.size() - limit);
+}
+
 std::string lists_of(const Findings &f)
 {
     std::string text;
@@ -180,6 +197,9 @@ std::string replay_of(const Findings &f)
         text +=
             "The others were chosen a moment before, when it was so, or the best rail had no room for the "
             "message.\n";
+    }
+    if (f.agree != f.considered && !f.changes.empty()) {
+        text += "Since rates changed, arrivals are predicted by those of the moment, not by the models.\n";
     }
     if (!f.first_disagreement.empty()) {
         text += fmt::format("The first that is not: {}.\n", f.first_disagreement);
@@ -218,6 +238,16 @@ nlohmann::ordered_json document_of(const Findings &f, const Wanted &wanted)
     }
     document["narrowest"] = json_of(f.narrowest);
     document["costliest"] = json_of(f.costliest);
+    ordered_json &changes = document["changes"] = ordered_json::array();
+    for (const Changed &c : f.changes) {
+        changes.push_back({{"rank", c.rank},
+                           {"node", c.node},
+                           {"rail", c.rail},
+                           {"ns", c.ns},
+                           {"before_mbps", c.before_mbps},
+                           {"after_mbps", c.after_mbps},
+                           {"words", words_of(c)}});
+    }
     document["replay"] = {{"decisions", f.considered},
                           {"agree", f.agree},
                           {"earliest", f.earliest},

@@ -210,6 +210,7 @@ static int register_error(mca_btl_base_module_error_cb_fn_t cbfunc)
 
 static int finalize(void)
 {
+    fsbml_job_learnt();
     fsbml_job_tell(false); /* a program with sessions alone */
     fsbml_pvars_close();   /* a tool's thread may still read, also of endpoints */
     fsbml_proof_fini();

@@ -272,7 +272,7 @@ extern int fsbml_verbosity;
     } while (0)
 enum {
     FSBML_V_TABLE = 1,  /**< the rail table, once a job */
-    FSBML_V_RAILS = 5,  /**< what each process found and decided at start */
+    FSBML_V_RAILS = 5,  /**< what each process found and decided at start; rates that change */
     FSBML_V_PEER = 20,  /**< what happens to each peer's paths */
     FSBML_V_PROBE = 40, /**< each probe */
 };

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parameters that need no measurement: those that a user has pinned, and those that an earlier job has
  * measured between the same nodes over the same rails. The latter are a guess until probes have confirmed it
- * (measure/calibrate.c). */
+ * (measure/calibrate.c). What a job learns of the rails by using them goes there, too, at its end. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -81,6 +81,89 @@ static bool load(const char *path, const char *print, const uint32_t *rail, size
     return good;
 }
 
+/* ------------------------------------------------------------- the files in use */
+
+/* A file that this process may write, as it leads the pair of nodes whose rails it is of. */
+typedef struct file_t {
+    struct file_t *next;
+    size_t n;
+    uint32_t rail[FSBML_MAX_RAILS];
+    char print[4096], path[4096];
+} file_t;
+static file_t *files;
+
+static void remember(const char *print, const char *path, const uint32_t *rail, size_t n)
+{
+    file_t *f = FSBML_CACHE_WRITE == mca_bml_fsbml_params.cache ? calloc(1, sizeof(*f)) : NULL;
+    if (NULL == f) {
+        return;
+    }
+    *f = (file_t){.next = files, .n = n};
+    memcpy(f->rail, rail, n * sizeof(*rail));
+    memcpy(f->print, print, strlen(print) + 1);
+    memcpy(f->path, path, strlen(path) + 1);
+    files = f;
+}
+
+void fsbml_cache_forget(void)
+{
+    while (NULL != files) {
+        file_t *f = files;
+        files = f->next;
+        free(f);
+    }
+}
+
+static void store(const char *path, const char *print, const fsbml_table_t *table)
+{
+    char reason[FSBML_REASON_MAX] = "";
+    if (0 != fsbml_table_store(path, print, table, reason)) {
+        FSBML_VERBOSE(FSBML_V_RAILS, "parameters are not kept: %s", reason);
+        opal_show_help(FSBML_HELP, "cache not written", true, path, fsbml_node_name(), reason);
+        return;
+    }
+    FSBML_VERBOSE(FSBML_V_RAILS, "parameters kept in %s", path);
+}
+
+/* Puts the rates of some of a file's rails into its table; false if they are what it says. */
+static bool learn(const file_t *f, const double *gap, fsbml_table_t *table)
+{
+    bool learnt = false;
+    for (size_t i = 0; i < f->n; ++i) {
+        const mca_bml_fsbml_rail_t *r = &fsbml_rails.rail[f->rail[i]];
+        for (uint32_t t = 0; t < table->n_rails; ++t) {
+            fsbml_table_rail_t *row = &table->rail[t];
+            const double before = row->fit.params.G_ns_per_byte;
+            if (0 == strcmp(row->key, r->key) && !r->reversed
+                && fsbml_fit_learn(&row->fit, gap[f->rail[i]], r->group->quantum)) {
+                FSBML_VERBOSE(FSBML_V_RAILS, "%s has changed from %.0f to %.0f Mbit/s since it was measured",
+                              row->name, 8e3 / before, 8e3 / row->fit.params.G_ns_per_byte);
+                learnt = true;
+            }
+        }
+    }
+    return learnt;
+}
+
+/* What another job has put there meanwhile stays, but for such rates; a file that cannot be read is left to
+ * the next job, which measures. */
+void fsbml_cache_learn(const double gap[FSBML_MAX_RAILS])
+{
+    fsbml_table_t *table = NULL != files ? calloc(1, sizeof(*table)) : NULL;
+    for (const file_t *f = files; NULL != f && NULL != table; f = f->next) {
+        char reason[FSBML_REASON_MAX] = "";
+        if (0 != fsbml_table_load(f->path, f->print, table, reason)) {
+            FSBML_VERBOSE(FSBML_V_RAILS, "nothing is added to %s: %s", f->path, reason);
+        } else if (learn(f, gap, table)) {
+            store(f->path, f->print, table);
+        }
+    }
+    free(table);
+    fsbml_cache_forget();
+}
+
+/* -------------------------------------------------------------- the measurement */
+
 static bool refused;
 
 bool fsbml_cache_table_refused(void)
@@ -98,7 +181,11 @@ fsbml_recall_t fsbml_cache_recall(const char *partner_node, const uint32_t *rail
         return refused ? FSBML_RECALL_REFUSED : FSBML_RECALL_PINNED;
     }
     if (FSBML_CACHE_OFF == p->cache || !fingerprint(partner_node, rail, n, print, sizeof(print))
-        || !place(print, path, sizeof(path)) || !load(path, print, rail, n, to)) {
+        || !place(print, path, sizeof(path))) {
+        return FSBML_RECALL_NOTHING;
+    }
+    remember(print, path, rail, n);
+    if (!load(path, print, rail, n, to)) {
         return FSBML_RECALL_NOTHING;
     }
     FSBML_VERBOSE(FSBML_V_RAILS, "parameters of an earlier job, from %s", path);
@@ -107,15 +194,9 @@ fsbml_recall_t fsbml_cache_recall(const char *partner_node, const uint32_t *rail
 
 void fsbml_cache_keep(const char *partner_node, const uint32_t *rail, size_t n, const fsbml_table_t *table)
 {
-    char print[4096], path[4096], reason[FSBML_REASON_MAX] = "";
-    if (FSBML_CACHE_WRITE != mca_bml_fsbml_params.cache
-        || !fingerprint(partner_node, rail, n, print, sizeof(print)) || !place(print, path, sizeof(path))) {
-        return;
+    char print[4096], path[4096];
+    if (FSBML_CACHE_WRITE == mca_bml_fsbml_params.cache
+        && fingerprint(partner_node, rail, n, print, sizeof(print)) && place(print, path, sizeof(path))) {
+        store(path, print, table);
     }
-    if (0 != fsbml_table_store(path, print, table, reason)) {
-        FSBML_VERBOSE(FSBML_V_RAILS, "parameters are not kept: %s", reason);
-        opal_show_help(FSBML_HELP, "cache not written", true, path, fsbml_node_name(), reason);
-        return;
-    }
-    FSBML_VERBOSE(FSBML_V_RAILS, "parameters kept in %s", path);
 }

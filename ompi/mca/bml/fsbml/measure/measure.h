@@ -116,7 +116,10 @@ uint32_t fsbml_benchmark(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, con
                          uint32_t failed);
 
 /* measure/table.c: rails that were not measured */
-fsbml_loggp_t fsbml_prior(uint32_t rail);
+/** A fit of parameters that are assumed, with a reason that says so. */
+void fsbml_table_assume(uint32_t rail, fsbml_fit_t *fit);
+/** Applies a table in which those of all rails are. */
+void fsbml_table_apply_assumed(void);
 
 /* measure/sweep.c: a rail that is measured answers no more */
 /** Waits until rail number `silent` answers again, or gives it up, with a sentence about what was not
@@ -144,6 +147,10 @@ fsbml_recall_t fsbml_cache_recall(const char *partner_node, const uint32_t *rail
 bool fsbml_cache_table_refused(void);
 /** Keeps a table that has held, if the user wants it. */
 void fsbml_cache_keep(const char *partner_node, const uint32_t *rail, size_t n, const fsbml_table_t *table);
+/** At the end of a job: in the files that this process may write, what a byte takes on a rail, in ns,
+ * replaces what differs by more than a tenth; 0: not known. The second time nothing. */
+void fsbml_cache_learn(const double gap[FSBML_MAX_RAILS]);
+void fsbml_cache_forget(void);
 
 /* measure/calibrate.c: a measuring pair runs the PRTT benchmark */
 /** This process' part in one pair's measurement; `rails` are those to measure. The leader's table says what

@@ -168,6 +168,7 @@ static fsbml_summary_t *own_summary(void)
     if (NULL != fsbml_observe_account()) {
         fsbml_account_add(fsbml_observe_account(), s);
     }
+    fsbml_told_changes(&s->changes);
     add_peers(s);
     add_faults(s);
     return s;
@@ -278,8 +279,9 @@ static void write_trace(void)
     const mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
     char path[OPAL_PATH_MAX] = "", reason[FSBML_REASON_MAX] = "";
     fsbml_trace_t *t = calloc(1, sizeof(*t));
+    fsbml_changes_t *changes = calloc(1, sizeof(*changes));
     int rc = -ENOMEM;
-    if (NULL != t
+    if (NULL != t && NULL != changes
         && 0
                == (rc = fsbml_record_name(p->trace, OMPI_PROC_MY_NAME->vpid, fsbml_job_number(), fsbml_life,
                                           "decisions", path, sizeof(path)))) {
@@ -291,7 +293,9 @@ static void write_trace(void)
                              .n_rails = m->n_rails,
                              .origin_ns = job.begin_ns,
                              .origin_day_ns = job.begin_day_ns,
-                             .observer = fsbml_observer};
+                             .observer = fsbml_observer,
+                             .changes = changes};
+        fsbml_told_changes(changes);
         for (uint32_t r = 0; r < m->n_rails; ++r) {
             fsbml_rail_counters_t counters;
             fsbml_sched_counters(m->sched, r, &counters);
@@ -303,11 +307,19 @@ static void write_trace(void)
         }
         rc = fsbml_trace_store(path, t, reason);
     }
+    free(changes);
     free(t);
     if (0 != rc) {
         opal_show_help(FSBML_HELP, "trace not written", true, '\0' != path[0] ? path : p->trace,
                        fsbml_node_name(), '\0' != reason[0] ? reason : strerror(-rc));
     }
+}
+
+void fsbml_job_learnt(void)
+{
+    double gap[FSBML_MAX_RAILS];
+    fsbml_told_lasting(gap);
+    fsbml_cache_learn(gap);
 }
 
 void fsbml_job_tell(bool together)

@@ -24,6 +24,7 @@ typedef enum value_t {
     OBSERVED,
     ERROR_SUM,
     OUT_OF_SERVICE,
+    CHANGES,
     P_L,
     P_O_S,
     P_O_R,
@@ -69,8 +70,8 @@ static const variable_t variable[N_VALUES] = {
         "How long this process' TCP connections on each rail had data that was not acknowledged, in ns, by "
         "the kernel; the sum over connections"),
     [BACKLOG] = LEVEL("rail_backlog_ns",
-                      "How long each rail still has to do now, in ns, by the model; all ranks of the node "
-                      "together where they share an account"),
+                      "How long each rail still has to do now, in ns: by the model, or less if what has been "
+                      "delivered says so; all ranks of the node together where they share an account"),
     [BACKLOG_MAX] = {"rail_backlog_max_ns",
                      "The most that this was right after a message, since the first handle",
                      MCA_BASE_PVAR_CLASS_HIGHWATERMARK, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
@@ -88,15 +89,18 @@ static const variable_t variable[N_VALUES] = {
     [ERROR_SUM] = SUM("rail_arrivals_error_ns", "Sum of what the two differ by"),
     [OUT_OF_SERVICE] =
         LEVEL("rail_out_of_service", "Peers to which each rail does not lead, although it should"),
+    [CHANGES] = COUNT("rail_changes",
+                      "Times that each rail has become slower or faster by more than a quarter, and stayed "
+                      "so (bml_fsbml_feedback)"),
     [P_L] = VALUE("rail_L_ns", "Measured latency L in ns; 0: not measured"),
     [P_O_S] = VALUE("rail_o_s_ns", "Measured overhead of the sender o_s in ns"),
     [P_O_R] = VALUE("rail_o_r_ns", "Measured overhead of the receiver o_r in ns"),
     [P_g] = VALUE("rail_g_ns", "Measured gap per message g in ns"),
     [P_G] = VALUE("rail_G_ns_per_byte", "Measured gap per byte G in ns"),
-    [P_NOW] = VALUE(
-        "rail_now_ns_per_byte",
-        "What a byte of a fragment takes on each rail now, in ns, by what has been delivered; 0: not watched "
-        "(bml_fsbml_feedback), or not used yet"),
+    [P_NOW] = {"rail_now_mbps",
+               "What each rail carries now, in Mbit/s of fragments, by what has been delivered; 0: not "
+               "watched (bml_fsbml_feedback), or not used yet",
+               MCA_BASE_PVAR_CLASS_LEVEL, MCA_BASE_VAR_TYPE_DOUBLE},
 };
 
 static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT; /* the rails do not go away while they are read */
@@ -139,6 +143,8 @@ static uint64_t count(uint32_t r, value_t v)
         return fsbml_sched_backlog(fsbml_rails.sched, r, fsbml_now_ns());
     case OUT_OF_SERVICE:
         return fsbml_peers_without(r);
+    case CHANGES:
+        return fsbml_told_count(r);
     default:
         return seen(r, v);
     }
@@ -162,7 +168,8 @@ static double parameter(uint32_t r, value_t v)
 {
     fsbml_loggp_t p;
     if (P_NOW == v) {
-        return fsbml_flow_gap(r);
+        const double gap = fsbml_flow_gap(r);
+        return gap > 0.0 ? 8e3 / gap : 0.0;
     }
     if (!fsbml_table_params(r, &p)) {
         return 0.0;

@@ -25,6 +25,7 @@ void fsbml_report_setup(void)
     fsbml_peers_listen(&listener);
     fsbml_record_start();
     fsbml_job_begin();
+    fsbml_told_begin();
     fsbml_pvars_open();
 }
 

@@ -9,6 +9,8 @@
 
 #include "measure/measure.h"
 
+#include "api/fsbml_observe.h"
+
 /** Once there are rails, and what sends by them. */
 void fsbml_report_setup(void);
 void fsbml_report_teardown(void);
@@ -31,9 +33,23 @@ void fsbml_job_begin(void);
 uint32_t fsbml_job_number(void);
 /** This process' part in the measurement is over: what the interfaces send from now on is the job's. */
 void fsbml_job_measured(void);
+/** What this process has learnt of its rails goes to the cache; the second time nothing. */
+void fsbml_job_learnt(void);
 /** Writes the trace; gathers all processes' summaries at rank 0, or, where they cannot talk any more, has
  * only its own, and writes the report. The second time nothing. */
 void fsbml_job_tell(bool together);
+
+/* report/told.c: rails whose rates change while the job runs */
+void fsbml_told_begin(void);
+/** What feedback calls (flow/flow.h). */
+void fsbml_told(uint32_t rail, uint64_t into_ns, double before_mbps, double after_mbps);
+/** Those that this process has noticed, by its rails. */
+void fsbml_told_changes(fsbml_changes_t *to);
+/** How often a rail's rate has changed. */
+uint32_t fsbml_told_count(uint32_t rail);
+/** Of each rail whose rate has been what it is now for some seconds: what a byte of a fragment takes there,
+ * in ns, by what was delivered; of others 0. */
+void fsbml_told_lasting(double gap[FSBML_MAX_RAILS]);
 
 /* report/record.c: a record of what is sent, for bml_fsbml_record; without that, nothing */
 /** Puts itself between the rails' BTLs and all code that sends by them. */

@@ -128,6 +128,14 @@ fsbml_fit_t fsbml_fit_alone(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
  */
 fsbml_loggp_t fsbml_fit_reverse(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
+/**
+ * What a job has learnt of a rail by using it: a byte of a fragment of `quantum` bytes takes so many ns
+ * there. If that differs by more than a tenth from what the fit says, gaps and bucket are scaled. The other
+ * direction stays: nothing was learnt of it. False: nothing is changed, as that is what the fit says, or
+ * cannot be.
+ */
+bool fsbml_fit_learn(fsbml_fit_t *fit, double gap_ns_per_byte, size_t quantum) FSBML_NOEXCEPT;
+
 /** A probe that was run, and what it took. */
 typedef struct fsbml_sample_t {
     fsbml_probe_t probe; /**< warm-ups and pauses, too */

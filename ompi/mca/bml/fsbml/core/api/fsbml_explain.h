@@ -7,6 +7,7 @@
 #define FSBML_EXPLAIN_H
 
 #include "api/fsbml_core.h"
+#include "api/fsbml_observe.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -96,6 +97,7 @@ typedef struct fsbml_summary_t {
     fsbml_summary_fault_t fault[FSBML_MOST_FAULTS];
     fsbml_summary_peer_t peer[FSBML_MOST_PEERS];
     fsbml_summary_rank_t rank[FSBML_MOST_RANKS];
+    fsbml_changes_t changes; /**< of rates, by the rails' places in the summary */
 } fsbml_summary_t;
 
 /* ---------------------------------------------------- one process' account */

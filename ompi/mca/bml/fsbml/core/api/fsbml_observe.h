@@ -1,6 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an observer sees of messages: extremes, decisions, arrivals. Part of fsbml_core.h. */
+/* What an observer sees of messages: extremes, decisions, arrivals, and rates that change. Part of
+ * fsbml_core.h. */
 #ifndef FSBML_OBSERVE_H
 #define FSBML_OBSERVE_H
 
@@ -30,6 +31,25 @@ typedef struct fsbml_arrival_t {
     uint64_t predicted_ns; /**< from when it was given to the rail */
     uint64_t observed_ns;
 } fsbml_arrival_t;
+
+/** A rail that became slower or faster while the job ran. */
+typedef struct fsbml_change_t {
+    uint32_t rail;
+    char name[FSBML_NAME_MAX]; /**< of the rail, on */
+    char node[FSBML_NAME_MAX]; /**< this node */
+    uint64_t ns;               /**< into the job */
+    double before_mbps, after_mbps;
+} fsbml_change_t;
+
+#define FSBML_MOST_CHANGES 64
+/** The largest ones, in the order of time, and how many more there were. */
+typedef struct fsbml_changes_t {
+    uint32_t n, more;
+    fsbml_change_t change[FSBML_MOST_CHANGES];
+} fsbml_changes_t;
+
+/** Puts one in its place in time. One whose rates are none, or 0, is left out. */
+void fsbml_changes_add(fsbml_changes_t *into, const fsbml_change_t *change) FSBML_NOEXCEPT;
 
 /** Callbacks that get all of them; both are called with the observer's lock held, NULL: not wanted. */
 typedef struct fsbml_audience_t {

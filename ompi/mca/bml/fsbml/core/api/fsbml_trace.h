@@ -30,6 +30,7 @@ typedef struct fsbml_trace_t {
     uint64_t origin_day_ns; /**< and the same as the time of the day */
     uint64_t messages;      /**< that rails got: all decisions, kept or not */
     const fsbml_observer_t *observer;
+    const fsbml_changes_t *changes; /**< of its rails' rates; NULL: none */
 } fsbml_trace_t;
 
 /**

@@ -7,6 +7,7 @@
 #include "measure/prtt/holdout.hpp"
 #include "measure/prtt/prtt.hpp"
 #include "measure/start/together.hpp"
+#include "model/loggp.hpp"
 #include "model/predict.hpp"
 
 #include <algorithm>
@@ -126,6 +127,11 @@ fsbml_fit_t fsbml_fit_alone(const fsbml_fit_t *fit) noexcept
 fsbml_loggp_t fsbml_fit_reverse(const fsbml_fit_t *fit) noexcept
 {
     return nullptr != fit ? fsbml::reverse(*fit) : fsbml_loggp_t{};
+}
+
+bool fsbml_fit_learn(fsbml_fit_t *fit, double gap_ns_per_byte, size_t quantum) noexcept
+{
+    return nullptr != fit && fsbml::learn(*fit, gap_ns_per_byte, quantum);
 }
 
 int fsbml_holdout_probe(const fsbml_fit_t *fit, const fsbml_sample_t *sample, size_t n, uint32_t rail,

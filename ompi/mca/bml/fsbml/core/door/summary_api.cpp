@@ -6,6 +6,7 @@
 
 #include "api/fsbml_explain.h"
 #include "explain/account/account.hpp"
+#include "explain/account/changes.hpp"
 #include "explain/account/merge.hpp"
 #include "explain/account/summary_wire.hpp"
 #include "formats/wire.hpp"
@@ -60,6 +61,11 @@ fsbml_audience_t fsbml_account_audience(fsbml_account_t *a) noexcept
 void fsbml_account_add(const fsbml_account_t *a, fsbml_summary_t *to) noexcept
 {
     a->impl.add_to(*to);
+}
+
+void fsbml_changes_add(fsbml_changes_t *into, const fsbml_change_t *change) noexcept
+{
+    fsbml::add_change(*into, *change);
 }
 
 void fsbml_summary_add_peer(fsbml_summary_t *into, const fsbml_summary_peer_t *peer) noexcept

@@ -70,6 +70,30 @@ bool fit_sane(const fsbml_fit_t &f) noexcept
            && std::isfinite(f.residual) && f.residual >= 0.0;
 }
 
+fsbml_loggp_t slowed(const fsbml_loggp_t &p, double factor) noexcept
+{
+    fsbml_loggp_t s = p;
+    for (const auto member : {&fsbml_loggp_t::g_ns, &fsbml_loggp_t::G_ns_per_byte, &fsbml_loggp_t::burst_ns,
+                              &fsbml_loggp_t::g_above_ns, &fsbml_loggp_t::G_above_ns_per_byte}) {
+        s.*member *= factor;
+    }
+    return s;
+}
+
+bool learn(fsbml_fit_t &fit, double gap_ns_per_byte, std::size_t quantum) noexcept
+{
+    constexpr double same = 1.1;
+    const auto bytes = static_cast<double>(quantum);
+    const double factor =
+        quantum > 0 && gap_ns_per_byte > 0.0 ? gap_ns_per_byte * bytes / gap_ns(fit.params, bytes) : 0.0;
+    const fsbml_loggp_t p = slowed(fit.params, factor);
+    if (!fit.valid || !(factor > same || factor * same < 1.0) || !valid(p)) {
+        return false;
+    }
+    fit.params = p;
+    return true;
+}
+
 double gap_ns(const fsbml_loggp_t &p, double bytes) noexcept
 {
     return p.break_bytes > 0.0 && bytes >= p.break_bytes

@@ -58,6 +58,12 @@ bool fit_sane(const fsbml_fit_t &f) noexcept;
 // gap(s) in ns (the time that a message keeps its rail busy).
 double gap_ns(const fsbml_loggp_t &p, double bytes) noexcept;
 
+// The same rail, as many times slower; its shaper's bucket holds as many bytes.
+fsbml_loggp_t slowed(const fsbml_loggp_t &p, double factor) noexcept;
+
+// See fsbml_fit_learn().
+bool learn(fsbml_fit_t &fit, double gap_ns_per_byte, std::size_t quantum) noexcept;
+
 // See fsbml_quantum().
 std::size_t quantum(const fsbml_loggp_t *params, std::size_t n, double loss, std::size_t min,
                     std::size_t max) noexcept;

@@ -96,11 +96,7 @@ bool Models::scale(std::size_t rail, double factor, fsbml_policy_t policy) noexc
 {
     const std::lock_guard<std::mutex> lock(setting_);
     const std::uint32_t measured = measured_.load(std::memory_order_relaxed);
-    fsbml_loggp_t p = given_[rail];
-    for (const auto member : {&fsbml_loggp_t::g_ns, &fsbml_loggp_t::G_ns_per_byte, &fsbml_loggp_t::burst_ns,
-                              &fsbml_loggp_t::g_above_ns, &fsbml_loggp_t::G_above_ns_per_byte}) {
-        p.*member *= factor;
-    }
+    const fsbml_loggp_t p = slowed(given_[rail], factor);
     if (0 != (measured >> rail & 1) && valid(p)) {
         model_[rail] = p;
     }

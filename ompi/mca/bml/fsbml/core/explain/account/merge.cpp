@@ -3,6 +3,8 @@
 
 #include "explain/account/merge.hpp"
 
+#include "explain/account/changes.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -166,6 +168,24 @@ void merge_ranks(fsbml_summary_t &into, const fsbml_summary_t &other, const Plac
                                  [](const fsbml_summary_rank_t &r) { return r.time_ns; });
 }
 
+// Several ranks of a node tell of the same change, each a little later or earlier.
+void merge_rates(fsbml_changes_t &into, const fsbml_changes_t &other, const Places &places) noexcept
+{
+    fsbml_change_t moved[FSBML_MOST_CHANGES];
+    std::uint32_t n = 0;
+    into.more += other.more;
+    for (std::uint32_t i = 0; i < other.n; ++i) {
+        moved[n] = other.change[i];
+        moved[n].rail = places.at[other.change[i].rail];
+        if (kNowhere == moved[n].rail) {
+            ++into.more;
+        } else {
+            ++n;
+        }
+    }
+    merge_changes(into, moved, n);
+}
+
 } // namespace
 
 void add_peer(fsbml_summary_t &into, const fsbml_summary_peer_t &peer) noexcept
@@ -187,7 +207,9 @@ void merge(fsbml_summary_t &into, const fsbml_summary_t &other) noexcept
     into.bytes += other.bytes;
     into.time_ns += other.time_ns;
     into.r2_ns += other.r2_ns;
-    merge_ranks(into, other, merge_rails(into, other));
+    const Places places = merge_rails(into, other);
+    merge_ranks(into, other, places);
+    merge_rates(into.changes, other.changes, places);
     merge_faults(into, other);
     const std::uint32_t peers = into.n_peers + other.n_peers;
     into.n_peers = merge_largest(into.peer, into.n_peers, other.peer, other.n_peers,

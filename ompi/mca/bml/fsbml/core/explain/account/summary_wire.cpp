@@ -3,6 +3,7 @@
 
 #include "explain/account/summary_wire.hpp"
 
+#include "explain/account/changes.hpp"
 #include "formats/wire.hpp"
 
 namespace fsbml
@@ -12,7 +13,7 @@ namespace
 {
 
 constexpr std::uint32_t kMagic = 0x52425346; // "FSBR"
-constexpr std::uint16_t kVersion = 2;
+constexpr std::uint16_t kVersion = 3;
 
 template <class Visit, class Rail>
 void walk_rail(const Visit &v, Rail &r)
@@ -62,6 +63,19 @@ constexpr auto kSummary = [](const auto &v, auto &s) {
         for (std::uint32_t k = 0; k < s.n_rails; ++k) {
             v(r.rail_share[k]);
         }
+    }
+    v(s.changes.more);
+    if (!v.at_most(s.changes.n, FSBML_MOST_CHANGES)) {
+        return false;
+    }
+    std::uint64_t before = 0;
+    for (std::uint32_t i = 0; i < s.changes.n; ++i) {
+        auto &c = s.changes.change[i];
+        v(c.rail), v(c.name), v(c.node), v(c.ns), v(c.before_mbps), v(c.after_mbps);
+        if (c.rail >= s.n_rails || c.ns < before || !is_change(c)) {
+            return false;
+        }
+        before = c.ns;
     }
     return true;
 };

@@ -3,6 +3,7 @@
 
 #include "explain/account/trace_file.hpp"
 
+#include "explain/account/changes.hpp"
 #include "formats/whole_file.hpp"
 #include "model/loggp.hpp"
 #include "schedule/handles.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <locale>
@@ -100,7 +102,7 @@ class Lines
 {
 public:
     Lines(NewFile &file, const fsbml_trace_t &t, const std::vector<std::string> &names)
-        : file_(file), names_(names), origin_ns_(t.origin_ns), block_(kBlock)
+        : file_(file), names_(names), changes_(t.changes), origin_ns_(t.origin_ns), block_(kBlock)
     {
     }
 
@@ -112,10 +114,9 @@ public:
             return;
         }
         const std::uint64_t ns = d.now_ns > origin_ns_ ? d.now_ns - origin_ns_ : 0;
+        changes_until(ns);
         last_ns_ = std::max(last_ns_, ns);
-        if (kBlock - used_ < kLine) {
-            flush();
-        }
+        make_room();
         put("%" PRIu64, last_ns_);
         if (FSBML_PEER_ELSEWHERE == d.peer) {
             put("%s", " elsewhere");
@@ -136,12 +137,37 @@ public:
     bool nameless() const noexcept { return nameless_; }
     void end() noexcept
     {
+        changes_until(~std::uint64_t{0});
         flush();
         put("end %" PRIu64 "\n", n_);
         flush();
     }
 
 private:
+    // In their place among the decisions.
+    void changes_until(std::uint64_t ns) noexcept
+    {
+        for (; nullptr != changes_ && change_ < changes_->n && changes_->change[change_].ns <= ns;
+             ++change_) {
+            const fsbml_change_t &c = changes_->change[change_];
+            const auto bits = [](double mbps) {
+                return static_cast<std::uint64_t>(std::llround(1e6 * mbps));
+            };
+            if (c.rail >= names_.size() || !is_change(c)) {
+                continue;
+            }
+            last_ns_ = std::max(last_ns_, c.ns);
+            make_room();
+            put("%" PRIu64 " rate %s %" PRIu64 " %" PRIu64 "\n", last_ns_, names_[c.rail].c_str(),
+                bits(c.before_mbps), bits(c.after_mbps));
+        }
+    }
+    void make_room() noexcept
+    {
+        if (kBlock - used_ < kLine) {
+            flush();
+        }
+    }
     template <class... Values>
     void put(const char *format, Values... values) noexcept
     {
@@ -155,6 +181,8 @@ private:
 
     NewFile &file_;
     const std::vector<std::string> &names_;
+    const fsbml_changes_t *const changes_;
+    std::uint32_t change_ = 0; // the next one
     const std::uint64_t origin_ns_;
     std::uint64_t last_ns_ = 0, n_ = 0;
     std::vector<char> block_;

@@ -3,10 +3,11 @@
 
 // Decisions as the text of a file, one of each process (docs/trace.md):
 //
-//   fsbml-decisions 1 rank R ranks N node NAME policy P origin T every E lost L messages M
+//   fsbml-decisions 2 rank R ranks N node NAME policy P origin T every E lost L messages M
 //   rail KEY NAME PARAMETER=NUMBER ...    a line a rail, or `rail KEY NAME unmeasured`
 //   NS PEER BYTES -> RAIL | RAIL ARRIVAL BACKLOG [+EXTRA] | ...    a line a decision
-//   end N
+//   NS rate RAIL BEFORE AFTER    a line where a rail's rate has changed, in bits a second
+//   end N                        so many decisions
 //
 // Parameters are those of table_file.hpp, each with as many digits as tell it from all other numbers, so that
 // a reader gets the scheduler's integers. Time stamps never run back, also where threads decided at
@@ -22,7 +23,7 @@ namespace fsbml
 {
 
 constexpr const char *kDecisions = "fsbml-decisions"; // the file's first word
-constexpr unsigned kDecisionsVersion = 1;
+constexpr unsigned kDecisionsVersion = 2;
 
 // See fsbml_trace_store(). Throws nothing but std::bad_alloc, and that before the first decision.
 int store_trace(const std::string &path, const fsbml_trace_t &t, std::string &reason);

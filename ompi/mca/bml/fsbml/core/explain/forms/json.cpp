@@ -115,6 +115,16 @@ public:
              << ", \"extra_ns\": " << x.extra_ns << '}';
     }
 
+    void change(std::size_t i)
+    {
+        const fsbml_change_t &x = f_.s.changes.change[i];
+        out_ << "{\"rail\": " << json_text(x.name) << ", \"node\": " << json_text(x.node);
+        whole("ns", x.ns);
+        real("before_mbps", x.before_mbps, true);
+        real("after_mbps", x.after_mbps, true);
+        out_ << '}';
+    }
+
     void rank(std::size_t i)
     {
         const fsbml_summary_rank_t &x = f_.s.rank[i];
@@ -183,6 +193,9 @@ std::string report_json(const fsbml_job_t &job)
     d.whole("more_faults", s.more_faults);
     d.array("peers", std::min<std::size_t>(s.n_peers, FSBML_MOST_PEERS), [&](std::size_t i) { d.peer(i); });
     d.whole("more_peers", s.more_peers);
+    d.array("changes", std::min<std::size_t>(s.changes.n, FSBML_MOST_CHANGES),
+            [&](std::size_t i) { d.change(i); });
+    d.whole("more_changes", s.changes.more);
     d.array("slowest_ranks", std::min<std::size_t>(s.n_ranks, FSBML_MOST_RANKS),
             [&](std::size_t i) { d.rank(i); });
     out << ",\n \"measurement\": ";

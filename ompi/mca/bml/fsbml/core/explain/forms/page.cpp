@@ -212,6 +212,19 @@ std::string alternatives_title(const Figures &f)
                            : "Nothing else would have been faster";
 }
 
+std::string rates_title(const Figures &f)
+{
+    return 1 == f.rates.size() ? f.rates[0].name + " changed its rate"
+                               : plural(f.rates.size(), "rail") + " changed their rates";
+}
+
+std::string rates_caption(const Figures &f)
+{
+    return "What a rail carries, as noticed while the job ran: from MPI_Init to MPI_Finalize, "
+           + time_text(static_cast<double>(f.s.duration_ns)) + ", and up to the highest rate of all."
+           + (f.s.changes.more > 0 ? ' ' + plural(f.s.changes.more, "smaller change") + " not shown." : "");
+}
+
 std::string ranks_title(const Figures &f)
 {
     const fsbml_summary_rank_t &longest = f.s.rank[0];
@@ -257,6 +270,7 @@ std::string report_page(const fsbml_job_t &job)
                  "Observed by predicted time. The box holds half of the messages, the strip 8 of 10, the "
                  "mark is the median; at 1 the prediction was right, to the right of it messages came late.",
                  arrivals_plot(f, c));
+    s += section(rates_title(f), rates_caption(f), rates_plot(f, c));
     const std::string ranks = ranks_plot(f, c);
     s += section(ranks_title(f), ranks_caption(f), ranks.empty() ? ranks : legend + ranks);
     s += section("Peers that are farther than measured", "", peers(f));

@@ -33,6 +33,7 @@ std::string shares_plot(const Figures &f, const Colours &c);       // of all mes
 std::string sizes_plot(const Figures &f, const Colours &c);        // of bytes, by size of message
 std::string arrivals_plot(const Figures &f, const Colours &c);     // observed by predicted
 std::string alternatives_plot(const Figures &f, const Colours &c); // time under way
+std::string rates_plot(const Figures &f, const Colours &c);        // over time, where they changed
 std::string ranks_plot(const Figures &f, const Colours &c);        // the slowest
 
 } // namespace fsbml

@@ -229,6 +229,24 @@ void alternatives(std::string &s, const Figures &f)
     }
 }
 
+void rates(std::string &s, const Figures &f)
+{
+    if (f.rates.empty()) {
+        return;
+    }
+    heading(s, "Rates over time, in Mbit/s, as noticed");
+    for (const Rates &r : f.rates) {
+        std::string line = r.name + ": " + digits3(r.changes.front()->before_mbps);
+        for (const fsbml_change_t *const c : r.changes) {
+            line += ", " + digits3(c->after_mbps) + " from " + time_text(static_cast<double>(c->ns)) + " on";
+        }
+        s += wrapped(line, 2, 6);
+    }
+    if (f.s.changes.more > 0) {
+        s += "  and " + plural(f.s.changes.more, "smaller change") + '\n';
+    }
+}
+
 void rest(std::string &s, const Figures &f)
 {
     if (!f.left_out.empty()) {
@@ -357,6 +375,7 @@ std::string report_text(const fsbml_job_t &job)
     rails(s, f);
     sizes(s, f);
     alternatives(s, f);
+    rates(s, f);
     rest(s, f);
     parameters(s, f);
     return without_blanks(s);

@@ -4,6 +4,7 @@
 #include "explain/verdict/figures.hpp"
 
 #include "explain/account/account.hpp"
+#include "explain/account/changes.hpp"
 #include "formats/json.hpp"
 
 #include <algorithm>
@@ -46,6 +47,28 @@ std::string scaled(double value, const char *const *units, double step, std::siz
         ++i;
     }
     return digits3(value) + ' ' + units[i];
+}
+
+std::vector<Rates> rates_of(const fsbml_summary_t &s, std::size_t n_rails)
+{
+    std::vector<Rates> all;
+    for (std::uint32_t i = 0; i < s.changes.n && i < FSBML_MOST_CHANGES; ++i) {
+        const fsbml_change_t &c = s.changes.change[i];
+        if (c.rail >= n_rails || !is_change(c)) {
+            continue;
+        }
+        const std::string node = clean_of(c.node);
+        const std::string name = clean_of(c.name) + (node.empty() ? "" : " on " + node);
+        auto at = std::find_if(all.begin(), all.end(),
+                               [&](const Rates &r) { return r.rail == c.rail && r.name == name; });
+        if (all.end() == at) {
+            at = all.insert(all.end(), {c.rail, name, c.before_mbps, c.before_mbps, {}});
+        }
+        at->least = std::min({at->least, c.before_mbps, c.after_mbps});
+        at->most = std::max({at->most, c.before_mbps, c.after_mbps});
+        at->changes.push_back(&c);
+    }
+    return all;
 }
 
 } // namespace
@@ -276,6 +299,8 @@ Figures::Figures(const fsbml_job_t &job)
             alternatives.push_back({"Open MPI's rule (r2)", s.r2_ns, r2_ratio, false, false, -1});
         }
     }
+
+    rates = rates_of(s, n);
 
     const std::uint32_t faults = std::min<std::uint32_t>(s.n_faults, FSBML_MOST_FAULTS);
     for (std::uint32_t i = 0; i < faults; ++i) {

@@ -72,6 +72,16 @@ struct Alternative {
     int rail = -1;
 };
 
+// A rail of a node whose rate has changed.
+struct Rates {
+    std::size_t rail;                            // its place
+    std::string name;                            // "eth1 on node0", as it is called there
+    double least, most;                          // Mbit/s, of all that follow
+    std::vector<const fsbml_change_t *> changes; // in the order of time, one at least
+
+    bool fell() const { return least < changes.front()->before_mbps; }
+};
+
 struct Figures {
     explicit Figures(const fsbml_job_t &job);
 
@@ -87,6 +97,7 @@ struct Figures {
     int best_alone = -1;   // the fastest rail that all processes with a choice could have used alone
     double r2_ratio = 0.0; // 0: not known
     std::vector<std::string> left_out; // rails that carry nothing somewhere, and why, as lines
+    std::vector<Rates> rates;          // that have changed, those first that did so first
 
     double message_share(std::size_t rail) const
     {

@@ -1,0 +1,77 @@
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rails whose rates change while the job runs, as feedback notices them: what the report, the trace, MPI_T
+ * variables and the cache take from it. */
+
+#include <stdio.h>
+
+#include "flow/flow.h"
+#include "report/report.h"
+
+enum { LASTING_NS = 2000000000 }; /* a rate that has not changed for so long is worth keeping */
+#define ALIKE 1.25                /* rates that feedback does not tell apart */
+
+static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT; /* a tool's thread may read at any time */
+static struct {
+    uint64_t begin_ns;
+    fsbml_changes_t changes;
+    struct {
+        uint32_t n;
+        uint64_t last_ns; /* on the shim's clock; 0: none yet */
+        double mbps;
+    } rail[FSBML_MAX_RAILS];
+} told;
+
+void fsbml_told(uint32_t rail, uint64_t into_ns, double before_mbps, double after_mbps)
+{
+    fsbml_change_t change = {
+        .rail = rail, .ns = into_ns, .before_mbps = before_mbps, .after_mbps = after_mbps};
+    memcpy(change.name, fsbml_rails.rail[rail].name, sizeof(change.name));
+    snprintf(change.node, sizeof(change.node), "%s", fsbml_node_name());
+    opal_mutex_lock(&lock);
+    fsbml_changes_add(&told.changes, &change);
+    told.rail[rail].n++;
+    told.rail[rail].last_ns = fsbml_now_ns();
+    told.rail[rail].mbps = after_mbps;
+    opal_mutex_unlock(&lock);
+}
+
+void fsbml_told_begin(void)
+{
+    opal_mutex_lock(&lock);
+    memset(&told, 0, sizeof(told));
+    told.begin_ns = fsbml_now_ns();
+    opal_mutex_unlock(&lock);
+    fsbml_flow_listen(fsbml_told);
+}
+
+void fsbml_told_changes(fsbml_changes_t *to)
+{
+    opal_mutex_lock(&lock);
+    *to = told.changes;
+    opal_mutex_unlock(&lock);
+}
+
+uint32_t fsbml_told_count(uint32_t rail)
+{
+    opal_mutex_lock(&lock);
+    const uint32_t n = told.rail[rail].n;
+    opal_mutex_unlock(&lock);
+    return n;
+}
+
+void fsbml_told_lasting(double gap[FSBML_MAX_RAILS])
+{
+    const uint64_t now = fsbml_now_ns();
+    memset(gap, 0, FSBML_MAX_RAILS * sizeof(*gap));
+    opal_mutex_lock(&lock);
+    for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
+        const uint64_t last = told.rail[r].last_ns;
+        const double is = fsbml_flow_gap(r), was = 0 != last ? 8e3 / told.rail[r].mbps : is;
+        const bool same = is < ALIKE * was && was < ALIKE * is; /* not one that is about to be told */
+        if (same && now - (0 != last ? last : told.begin_ns) >= LASTING_NS) {
+            gap[r] = is;
+        }
+    }
+    opal_mutex_unlock(&lock);
+}
