@@ -21,6 +21,7 @@ struct Link {
     double line = 0.5;
     double bucket = 0.0;
     double latency_ns = 10000.0;
+    double packet = 0.0; // offloads: what waits passes in packets of up to so many bytes, each at once
     std::function<double(double)> sender_away = [](double t) { return t; };
     std::function<double(double)> receiver_away = [](double t) { return t; };
     double least_look_ns = 500.0;
@@ -46,6 +47,9 @@ struct Link {
         double free = 0.0;
         double looked = 0.0; // the receiver
         std::uint64_t total = 0;
+        std::uint64_t passed = 0;
+        std::uint64_t head = 0; // bytes of the packet that waits for tokens
+        std::deque<std::uint64_t> waiting;
         double t = 1e6;
         for (std::size_t turn = 0; !s.drained(); ++turn) {
             ASSERT_LT(turn, 10000000U);
@@ -59,6 +63,10 @@ struct Link {
                  bytes = s.next(static_cast<std::uint64_t>(t))) {
                 s.sent(bytes);
                 total += bytes;
+                if (packet > 0.0) {
+                    waiting.push_back(total);
+                    continue;
+                }
                 double begin = std::max(t, free);
                 if (begin >= stall_at_ns) {
                     begin += stall_ns;
@@ -71,6 +79,19 @@ struct Link {
                 tokens -= from_bucket;
                 most_queued_ns = std::max(most_queued_ns, free - t);
                 messages.push_back(Message{free + latency_ns, total, 0.0, false});
+            }
+            while (!waiting.empty()) {
+                head = 0 != head ? head : std::min(total - passed, static_cast<std::uint64_t>(packet));
+                tokens = std::min(bucket, tokens + (t - filled) / G);
+                filled = t;
+                if (tokens < static_cast<double>(head)) {
+                    break;
+                }
+                tokens -= static_cast<double>(head);
+                passed += std::exchange(head, 0);
+                for (; !waiting.empty() && waiting.front() <= passed; waiting.pop_front()) {
+                    messages.push_back(Message{t + latency_ns, waiting.front(), 0.0, false});
+                }
             }
             while (!messages.empty() && receiver_away(messages.front().at) <= t) {
                 Message m = messages.front();
@@ -135,6 +156,30 @@ TEST(Stream, IsNotDeceivedByABucket)
             EXPECT_LT(link.took_ns, 120e6) << G << " " << bucket;
         }
     }
+}
+
+// With offloads a packet has up to 64 KiB, and a slow rail lets one pass every few milliseconds.
+TEST(Stream, IsNotDeceivedByLargePackets)
+{
+    std::size_t good = 0;
+    std::size_t all = 0;
+    for (const double G : {160.0, 80.0, 40.0, 16.0, 8.0, 4.0}) {
+        for (const double bucket : {70e3, 200e3, 1e6}) {
+            for (const double packet : {16e3, 65e3}) {
+                Link link;
+                link.G = G;
+                link.bucket = bucket;
+                link.packet = packet;
+                link.latency_ns = 20e3;
+                const fsbml_rate_t rate = rate_of(link);
+                EXPECT_NEAR(G, rate.G_ns_per_byte, 0.15 * G) << bucket << " " << packet;
+                EXPECT_LT(link.took_ns, 60e6) << G << " " << bucket << " " << packet;
+                good += std::fabs(rate.G_ns_per_byte - G) <= 0.1 * G ? 1 : 0;
+                ++all;
+            }
+        }
+    }
+    EXPECT_GE(20 * good, 18 * all) << good << " of " << all;
 }
 
 TEST(Stream, HasNoBucketWhereThereIsNone)

@@ -223,6 +223,25 @@ TEST(Together, OneRailStaysWhateverTheyDo)
     EXPECT_EQ(40.0, gap_per_byte(w, 0));
 }
 
+// Streams on rails without a rate of their own are never steady, and one of them may be far off: slower than
+// what the rail then carries beside the other.
+TEST(Together, UnsteadyStreamsDoNotHideThatTheProcessorIsTheLimit)
+{
+    for (const double first : {0.5, 1.0, 2.0}) {
+        World w({7500.0, 7400.0});
+        w.fit[0].tight = w.fit[1].tight = false;
+        w.fit[0].params.G_ns_per_byte /= first;
+        w.slower = [&](std::uint32_t rails, std::size_t i) {
+            return (3U == rails ? 2.0 : 1.0) * (0 == i ? first : 1.0);
+        };
+        w.sending = 0.9;
+        w.play();
+        EXPECT_EQ(0U, w.left_out) << first;
+        EXPECT_TRUE(w.fit[0].valid && w.fit[0].in_turn) << first;
+        EXPECT_TRUE(w.fit[1].valid && w.fit[1].in_turn) << first;
+    }
+}
+
 // Not where what each carries alone was disturbed by others.
 TEST(Together, NoneIsLeftOutForADisturbedProcessor)
 {
@@ -232,6 +251,25 @@ TEST(Together, NoneIsLeftOutForADisturbedProcessor)
     w.sending = 0.8;
     w.play();
     EXPECT_EQ(0U, w.left_out);
+    EXPECT_FALSE(w.fit[0].in_turn || w.fit[1].in_turn);
+}
+
+// Processors that others use: sending takes long because it is interrupted.
+TEST(Together, InterruptedSendingLeavesNoRailOut)
+{
+    std::size_t wrong = 0;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+        std::mt19937_64 random(seed);
+        std::uniform_real_distribution<double> chance(0.0, 1.0);
+        World w({250.0, 125.0});
+        w.sending = 0.8;
+        w.late = [&] {
+            return chance(random) < 0.33 ? 1.0 + 2.0 * chance(random) : 1.0 + 0.02 * chance(random);
+        };
+        w.play();
+        wrong += 0 != w.left_out || w.fit[0].in_turn || w.fit[1].in_turn ? 1 : 0;
+    }
+    EXPECT_LE(wrong, kSeeds / 100);
 }
 
 // Another job's streams: what a rail carried alone was the worst that was seen of it, and the fastest that

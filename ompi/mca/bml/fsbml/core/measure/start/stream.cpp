@@ -21,16 +21,20 @@ constexpr std::uint64_t kUnderWay = 65536;  // and as long as nothing but this a
 constexpr std::uint64_t kUsualNs = 8000000; // ... in proportion to the time wanted, of a long way,
 constexpr std::uint64_t kShare = 8;         // ... that part of what has arrived
 constexpr std::uint64_t kMessages = 8;      // under way
-constexpr std::uint64_t kMost = 16U << 20;  // bytes of a stream
+constexpr std::uint64_t kMost = 64U << 20;  // bytes of a stream: some milliseconds of any rail
 constexpr std::uint64_t kFrame = 1400;      // a message that fits into one frame of any network
-constexpr double kHorizon = 4.0; // under way is what the rail carries in that part of the time wanted
-constexpr double kSteady = 0.15; // between the last two quarters
-constexpr std::uint64_t kLongNs = 20000000;   // between two stamps is a stall, ...
-constexpr std::uint64_t kLong = 16;           // ... if it is so many times what is usual
-constexpr std::size_t kFewest = 4;            // stamps that a slope needs
-constexpr std::uint64_t kDisturbedLonger = 2; // a stream that was disturbed may take so many times as long
-constexpr double kLineSpeed = 0.6;            // what passes a bucket takes at most that share of the time
-constexpr double kBucketNs = 50e3;            // less than that delays nothing noticeably
+constexpr double kHorizon = 4.0;      // under way is what the rail carries in that part of the time wanted
+constexpr std::uint64_t kRecent = 16; // its speed at the moment is that of the last one of so many parts
+constexpr double kSteady = 0.15;      // between the last two quarters
+constexpr std::uint64_t kLongNs = 20000000; // between two stamps is a stall, ...
+constexpr std::uint64_t kLong = 16;         // ... if it is so many times what is usual
+constexpr std::size_t kFewest = 4;          // stamps that a slope needs
+constexpr double kPause = 0.5;              // between packets, by what the bytes of the next stamp take
+constexpr std::uint64_t kLonger = 2;        // a stream that was disturbed may take so many times as long, ...
+constexpr double kBucketWas =
+    2.0; // ... or one that is so many times slower now than in all: a bucket had to be emptied
+constexpr double kLineSpeed = 0.6; // what passes a bucket takes at most that share of the time
+constexpr double kBucketNs = 50e3; // less than that delays nothing noticeably
 
 } // namespace
 
@@ -64,7 +68,9 @@ std::uint32_t Stream::next(std::uint64_t now_ns) noexcept
     const bool waits = !stalled_ && now_ns - came_ns_ > kLongNs;
     if (!ended_ && 0 != began_ns_ && !waits) {
         const std::uint64_t elapsed = now_ns - began_ns_;
-        const std::uint64_t longest = limits_.longest_ns * (away_ ? kDisturbedLonger : 1);
+        const bool longer =
+            away_ || (n_ >= kFewest && slope(recent(), n_ - 1) > kBucketWas * slope(0, n_ - 1));
+        const std::uint64_t longest = limits_.longest_ns * (longer ? kLonger : 1);
         ended_ = elapsed >= longest || sent_ >= kMost
                  || (elapsed >= limits_.wanted_ns && arrived_ != seen_ && enough());
     }
@@ -76,7 +82,7 @@ std::uint32_t Stream::next(std::uint64_t now_ns) noexcept
         kFirst + arrived_, kUnderWay * std::max(limits_.wanted_ns, kUsualNs) / kUsualNs + arrived_ / kShare);
     std::uint64_t window = away_ ? slowly : std::min(slowly, kFirst);
     if (n_ >= kFewest) {
-        const double ns_per_byte = slope(n_ - kFewest, n_ - 1);
+        const double ns_per_byte = slope(recent(), n_ - 1);
         const double carried = ns_per_byte > 0.0
                                    ? static_cast<double>(limits_.wanted_ns) / kHorizon / ns_per_byte
                                    : static_cast<double>(slowly);
@@ -125,6 +131,16 @@ double Stream::slope(std::size_t from, std::size_t to) const noexcept
     return bytes > 0.0 ? static_cast<double>(stamp_[to].ns - stamp_[from].ns) / bytes : 0.0;
 }
 
+// Where what counts for the rail's speed at the moment begins: more than one packet.
+std::size_t Stream::recent() const noexcept
+{
+    const std::uint64_t before = stamp_[n_ - 1].ns - limits_.wanted_ns / kRecent;
+    const auto end = stamp_.begin() + static_cast<std::ptrdiff_t>(n_ - kFewest);
+    const auto since =
+        std::partition_point(stamp_.begin(), end, [&](const Stamp &s) { return s.ns < before; });
+    return static_cast<std::size_t>(since - stamp_.begin()) - (since != stamp_.begin() ? 1 : 0);
+}
+
 // A frame that is lost holds TCP up: so long an interval is none of the rail's.
 std::uint64_t Stream::stall_ns() const
 {
@@ -142,6 +158,24 @@ std::uint64_t Stream::stall_ns() const
     return std::max(kLongNs, kLong * *middle);
 }
 
+// The stamps of [begin, end) at which a packet had passed: the last ones of those that came with it. With
+// offloads a packet holds many messages, which arrive at once, after a pause for all of them.
+std::vector<std::size_t> Stream::packets(std::size_t begin, std::size_t end) const
+{
+    std::vector<std::size_t> last;
+    const double usual = end - begin > 1 ? slope(begin, end - 1) : 0.0;
+    for (std::size_t i = begin; i + 1 < end; ++i) {
+        const double bytes = static_cast<double>(stamp_[i + 1].bytes - stamp_[i].bytes);
+        if (static_cast<double>(stamp_[i + 1].ns - stamp_[i].ns) >= kPause * usual * bytes) {
+            last.push_back(i);
+        }
+    }
+    if (end > begin && 2 * last.size() >= end - begin) {
+        last.push_back(end - 1); // a packet each
+    }
+    return last;
+}
+
 std::vector<Stream::Half> Stream::halves() const
 {
     std::vector<Half> all;
@@ -155,29 +189,35 @@ std::vector<Stream::Half> Stream::halves() const
         while (from + kFewest + 1 < end && stamp_[from].ns < middle) {
             ++from;
         }
+        Half half = packets(from, end);
         // What was taken in at once, after a pause too short to be noticed, is none of the rail's.
-        if (end - from > kFewest && stamp_[end - 1].ns - stamp_[from].ns >= kAwayNs / 4) {
-            all.push_back(Half{from, end - 1});
+        if (half.size() > 1 && half.back() - half.front() >= kFewest && took(half) >= kAwayNs / 4) {
+            all.push_back(std::move(half));
         }
     }
     return all;
 }
 
+std::uint64_t Stream::took(const Half &half) const noexcept
+{
+    return stamp_[half.back()].ns - stamp_[half.front()].ns;
+}
+
 bool Stream::enough() const
 {
     const std::vector<Half> all = halves();
-    double ns = 0.0;
+    std::uint64_t ns = 0;
     for (const Half &h : all) {
-        ns += static_cast<double>(stamp_[h.end].ns - stamp_[h.begin].ns);
+        ns += took(h);
     }
-    if (all.empty() || ns < static_cast<double>(limits_.wanted_ns) / 4.0) {
+    if (all.empty() || 4 * ns < limits_.wanted_ns) {
         return false;
     }
     const Half &last = all.back();
-    const std::size_t middle = last.begin + (last.end - last.begin) / 2;
-    const double before = slope(last.begin, middle);
-    const double after = slope(middle, last.end);
-    return last.end - last.begin >= 2 * kFewest
+    const std::size_t middle = last[last.size() / 2];
+    const double before = slope(last.front(), middle);
+    const double after = slope(middle, last.back());
+    return last.size() >= kFewest && last.back() - last.front() >= 2 * kFewest
            && std::fabs(after - before) <= kSteady * std::max(after, before);
 }
 
@@ -216,19 +256,20 @@ fsbml_rate_t Stream::rate() const
     rate.bytes = arrived_;
     std::vector<Slope> slopes;
     for (const Half &h : halves()) {
+        const auto bytes = [&](std::size_t from, std::size_t to) {
+            return stamp_[h[to]].bytes - stamp_[h[from]].bytes;
+        };
         const auto long_enough = [&](std::size_t from, std::size_t to) {
-            return to - from >= kFewest
-                   && 2 * (stamp_[to].bytes - stamp_[from].bytes)
-                          >= stamp_[h.end].bytes - stamp_[h.begin].bytes;
+            return h[to] - h[from] >= kFewest && 2 * bytes(from, to) >= bytes(0, h.size() - 1);
         };
         const std::size_t before = slopes.size();
-        for (std::size_t from = h.begin, to = from; long_enough(from, h.end); ++from) {
+        for (std::size_t from = 0, to = 0; long_enough(from, h.size() - 1); ++from) {
             while (!long_enough(from, to)) {
                 ++to;
             }
-            slopes.push_back(Slope{slope(from, to), 0.0});
+            slopes.push_back(Slope{slope(h[from], h[to]), 0.0});
         }
-        const double ns = static_cast<double>(stamp_[h.end].ns - stamp_[h.begin].ns);
+        const double ns = static_cast<double>(took(h));
         std::for_each(slopes.begin() + static_cast<std::ptrdiff_t>(before), slopes.end(),
                       [&](Slope &s) { s.ns = ns / static_cast<double>(slopes.size() - before); });
     }

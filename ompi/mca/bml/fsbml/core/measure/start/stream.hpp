@@ -46,14 +46,15 @@ private:
         std::uint64_t bytes = 0;
         bool first = false; // of those that count together
     };
-    struct Half { // the latter one of stamps that count together, as indices
-        std::size_t begin;
-        std::size_t end;
-    };
+    // The latter one of stamps that count together: the indices of those at which a packet had passed.
+    using Half = std::vector<std::size_t>;
     void disturbed() noexcept;
     bool enough() const;
+    std::size_t recent() const noexcept;
     std::uint64_t stall_ns() const;
+    std::vector<std::size_t> packets(std::size_t begin, std::size_t end) const;
     std::vector<Half> halves() const;
+    std::uint64_t took(const Half &half) const noexcept;
     double slope(std::size_t from, std::size_t to) const noexcept;
     double bucket(double G) const noexcept;
 

@@ -24,6 +24,8 @@ constexpr double kLoss = 0.9;      // what they carry with it, by what they carr
 constexpr double kSending = 0.7;   // from this share on, the processor decides
 constexpr double kGain = 1.1;      // what several rails must carry more than one, for a process that is busy
 constexpr double kAsGood = 0.7;    // by the best, alone
+constexpr std::size_t kFed = 5;    // runs of each rail, and of all, for that
+constexpr std::size_t kAll = FSBML_MAX_RAILS;
 constexpr std::size_t kMostSuspects = 4; // each needs runs of its own
 
 constexpr std::uint32_t bit(std::size_t rail) noexcept
@@ -51,16 +53,6 @@ double rate_of(std::uint32_t rails, const double *ns_per_byte) noexcept
     return rate;
 }
 
-// The fastest of some rails, at least one.
-std::size_t best_of(std::uint32_t rails, const double *ns_per_byte) noexcept
-{
-    auto best = static_cast<std::size_t>(__builtin_ctz(rails));
-    for (std::size_t i = best + 1; i < FSBML_MAX_RAILS; ++i) {
-        best = has(rails, i) && ns_per_byte[i] < ns_per_byte[best] ? i : best;
-    }
-    return best;
-}
-
 } // namespace
 
 Together::Together(const fsbml_fit_t *fits, std::uint32_t members) noexcept : members_(members)
@@ -69,7 +61,6 @@ Together::Together(const fsbml_fit_t *fits, std::uint32_t members) noexcept : me
         if (has(members, i)) {
             alone_[i] = fits[i].params.G_ns_per_byte;
             members_ &= fits[i].valid ? ~UINT32_C(0) : ~bit(i);
-            sure_ = sure_ && fits[i].tight;
         }
     }
     begin();
@@ -79,7 +70,6 @@ Together::Together(const fsbml_fit_t *fits, std::uint32_t members) noexcept : me
 void Together::begin() noexcept
 {
     beside_.clear();
-    sending_.clear();
     suspect_.clear();
     next_ = several(members_) ? members_ : 0;
 }
@@ -128,7 +118,11 @@ void Together::report(const double *ns_per_byte, double sending, double carried)
     }
     beside_.emplace_back();
     std::copy_n(ns_per_byte, FSBML_MAX_RAILS, beside_.back().begin());
-    sending_.push_back(sending);
+    if (sending > kSending) {
+        busy_ = true;
+        feed(carried);
+        return;
+    }
     bool shares = false;
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         if (has(members_, i)) {
@@ -137,41 +131,54 @@ void Together::report(const double *ns_per_byte, double sending, double carried)
     }
     if (!shares) {
         next_ = 0;
-    } else if (beside_.size() >= kRounds && sure_ && median(sending_) > kSending) {
-        busy_ = true;
-        feed(carried);
     } else if (beside_.size() >= kRounds) {
         find_suspects();
         judge();
     }
 }
 
-// All, and the best rail alone, in turn: the processor's speed changes from moment to moment.
+// All, and each rail alone, in turn: the processor's speed changes from moment to moment. What a rail's own
+// stream said of it does not count, since that is hardly ever steady on such rails. The best run of each
+// does: disturbances only make runs longer.
 void Together::feed(double carried)
 {
-    const std::size_t best = best_of(members_, alone_.data());
-    (next_ == members_ ? fed_ : best_).push_back(carried);
-    next_ = next_ == members_ ? bit(best) : members_;
-    if (best_.size() >= kRounds) {
+    const std::uint32_t after = next_ == members_ ? members_ : members_ & ~(next_ | (next_ - 1));
+    fed_[next_ == members_ ? kAll : static_cast<std::size_t>(__builtin_ctz(next_))].push_back(carried);
+    if (0 != after) {
+        next_ = after & -after;
+    } else if (fed_[kAll].size() < kFed) {
+        next_ = members_;
+    } else {
         judge_processor();
     }
 }
 
+double Together::fed(std::size_t run) const noexcept
+{
+    return *std::max_element(fed_[run].begin(), fed_[run].end());
+}
+
 void Together::judge_processor()
 {
-    const double all = median(fed_);
-    const double best = median(best_);
-    const double least = alone_[best_of(members_, alone_.data())];
+    double best = 0.0;
+    double sum = 0.0;
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (has(members_, i)) {
+            best = std::max(best, fed(i));
+            sum += fed(i);
+        }
+    }
+    const double all = fed(kAll);
     next_ = 0;
-    gain_ = best > 0.0 ? all / best : 0.0;
-    if (gain_ >= kGain) {
+    processor_ = all > 0.0 ? sum / all : 0.0;
+    if (all >= kGain * best) {
         return;
     }
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         with_[i] = all;
         without_[i] = best;
         if (has(members_, i)) {
-            (alone_[i] * kAsGood <= least ? in_turn_ : left_out_) |= bit(i);
+            (fed(i) >= kAsGood * best ? in_turn_ : left_out_) |= bit(i);
         }
     }
     members_ &= ~left_out_;
@@ -245,8 +252,7 @@ double Together::settled(std::size_t rail) const
 // are slower alike: that one is slower than another means nothing.
 double Together::slower(std::size_t rail) const noexcept
 {
-    return gain_ > 0.0 ? rate_of(members_, alone_.data()) * alone_[best_of(members_, alone_.data())] / gain_
-                       : least(rail) / alone_[rail];
+    return processor_ > 0.0 ? processor_ : least(rail) / alone_[rail];
 }
 
 void Together::conclude(fsbml_fit_t *fits) const
@@ -272,9 +278,9 @@ void Together::conclude(fsbml_fit_t *fits) const
             (void) scale_gaps(fit, settled(i) / alone_[i]); // it was disturbed alone, and less so here
         } else if (has(members_, i) && !beside_.empty()) {
             const double factor = std::max(slower(i), 1.0);
-            const bool sure = beside_.size() >= kRounds && factor > kShares;
+            const bool sure = (beside_.size() >= kRounds || processor_ > 0.0) && factor > kShares;
             fit.together = sure && scale_gaps(fit, factor) ? factor : std::min(factor, kShares);
-            if (sure && gain_ > 0.0) {
+            if (sure && processor_ > 0.0) {
                 remark(fit, "beside the others it is limited by the processor");
             }
         }

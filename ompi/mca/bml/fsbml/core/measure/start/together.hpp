@@ -53,6 +53,7 @@ private:
     double settled(std::size_t rail) const;
     double slower(std::size_t rail) const noexcept;
     void feed(double carried);
+    double fed(std::size_t run) const noexcept;
     void judge_processor();
 
     Rates alone_{};
@@ -61,14 +62,12 @@ private:
     std::uint32_t members_;
     std::uint32_t next_ = 0;
     std::uint32_t left_out_ = 0;
-    bool sure_ = true;  // of what each carries alone
-    bool busy_ = false; // the processor, with sending
-    double gain_ = 0.0; // then: what all carry by what the best carries
+    bool busy_ = false;      // the processor, with sending
+    double processor_ = 0.0; // then: the time of all beside each other by that of each alone; 0: not known
     std::uint32_t in_turn_ = 0;
     std::vector<Rates> beside_; // a round of all at once each, with these members
-    std::vector<double> sending_;
-    std::vector<double> fed_; // the same of all, and of the best rail, in turn, where the processor is busy
-    std::vector<double> best_;
+    // What each rail carries alone, and all of them (the last), in turn: where the processor is busy.
+    std::array<std::vector<double>, FSBML_MAX_RAILS + 1> fed_;
     std::vector<Suspect> suspect_;
 };
 
