@@ -32,32 +32,67 @@ set_count() {
     printf -v "$1" '%d' $((10#$3))
 }
 
+# plan_option OPTION ARGUMENTS...: one of those that bench, calibrate and replay share, into the plan's variables; sets `taken` to its
+# words, 0 if it is another option.
+plan_option() {
+    local rate
+    case "$1" in
+        --rail | --openmpi | --hostfile | --rails | --timeout | --json | --plots) value_of "$1" $# && taken=2 ;;
+        --reference) taken=1 ;;
+        *) taken=0 ;;
+    esac
+    case "$1" in
+        --rail)
+            rate=$(rail_spec "$2") || exit 1
+            custom+=("$rate")
+            ;;
+        --openmpi) openmpi=$2 ;;
+        --reference) reference=yes ;;
+        --hostfile) hostfile=$2 ;;
+        --rails) rails=$2 ;;
+        --timeout) set_count limit "$1" "$2" 86400 ;;
+        --json) json=$(readlink -m -- "$2") ;;
+        --plots) plots=$(readlink -m -- "$2") ;;
+    esac
+}
+
+# plan_check: these options; completes hostfile and makes the folder for plots.
+plan_check() {
+    local me=$command_name
+    [ -z "$reference" ] || [ -z "$openmpi" ] || die "$me: --reference and --openmpi exclude each other."
+    [ -z "$openmpi" ] || openmpi_version "$openmpi" >/dev/null || die "$me: there is no Open MPI in '$openmpi'."
+    [ ${#custom[@]} -le "$FSBML_MAX_RAILS" ] || die "$me: at most $FSBML_MAX_RAILS rails, not ${#custom[@]}."
+    if [ -n "$hostfile" ]; then
+        if [ -d "$hostfile" ] || [ ! -r "$hostfile" ]; then die "$me: there is no reading the hostfile '$hostfile'."; fi
+        hostfile=$(readlink -f -- "$hostfile")
+    fi
+    [[ $rails =~ ^([[:alnum:]_.:/-]+(,[[:alnum:]_.:/-]+)*)?$ ]] || die "$me: --rails '$rails' is not like eth0,eth1 or 10.0.0.0/24,10.1.0.0/24."
+    [ -z "$json" ] || check_writable "$json"
+    if [ -n "$plots" ]; then
+        need_program gnuplot gnuplot-nox "--plots"
+        mkdir -p "$plots" 2>/dev/null || die "$me: cannot make the folder '$plots'."
+    fi
+}
+
+# check_writable FILE: a file that can be written; it is not made.
+check_writable() {
+    local folder
+    folder=$(dirname -- "$1")
+    if [ -e "$1" ]; then [ ! -d "$1" ] && [ -w "$1" ]; else [ -d "$folder" ] && [ -w "$folder" ]; fi || die "$command_name: cannot write '$1'."
+}
+
 # bench_parse ARGUMENTS...: into the variables of bench_run.
 bench_parse() {
-    local rate
+    local taken
     while [ $# -gt 0 ]; do
+        plan_option "$@"
+        [ "$taken" -eq 0 ] || { shift "$taken" && continue; }
+        case "$1" in --rounds | --arms | --nodes | --ranks) value_of "$1" $# ;; esac
         case "$1" in
-            --rail | --openmpi | --rounds | --json | --plots | --arms | --nodes | --ranks | --hostfile | --rails | --timeout)
-                value_of "$1" $#
-                ;;
-        esac
-        case "$1" in
-            --rail)
-                rate=$(rail_spec "$2") || exit 1
-                custom+=("$rate")
-                shift
-                ;;
-            --openmpi) openmpi=$2 && shift ;;
             --rounds) set_count wanted_rounds "$1" "$2" 1000 && shift ;;
             --nodes) set_count wanted_nodes "$1" "$2" 64 && shift ;;
             --ranks) set_count wanted_ranks "$1" "$2" 1024 && shift ;;
-            --timeout) set_count limit "$1" "$2" 86400 && shift ;;
-            --json) json=$(readlink -m -- "$2") && shift ;;
-            --plots) plots=$(readlink -m -- "$2") && shift ;;
             --arms) wanted_arms=$2 && shift ;;
-            --hostfile) hostfile=$2 && shift ;;
-            --rails) rails=$2 && shift ;;
-            --reference) reference=yes ;;
             --full) full=yes ;;
             --one-host) where=host ;;
             -h | --help)
@@ -94,8 +129,7 @@ bench_place() {
 # bench_settle: checks what goes together, and completes the plan but for what must be built.
 bench_settle() {
     local me=$command_name
-    [ -z "$reference" ] || [ -z "$openmpi" ] || die "$me: --reference and --openmpi exclude each other."
-    [ ${#custom[@]} -le "$FSBML_MAX_RAILS" ] || die "$me: at most $FSBML_MAX_RAILS rails, not ${#custom[@]}."
+    plan_check
     if [ "$where" = host ]; then
         [ ${#custom[@]} -eq 0 ] || die "$me: --one-host has no rails to shape; leave out --rail."
         [[ $name == onetoone || $name == app || $name == kernels || $name == p2p ]] ||
@@ -104,10 +138,7 @@ bench_settle() {
     fi
     if [ -n "$hostfile" ]; then
         where=hosts
-        [ -r "$hostfile" ] || die "$me: there is no reading the hostfile '$hostfile'."
-        hostfile=$(readlink -f -- "$hostfile")
         [ -n "$rails" ] || die "$me: --hostfile needs --rails: the interfaces or networks to use, e.g. --rails eth0,eth1."
-        [[ $rails =~ ^[[:alnum:]_.:/-]+(,[[:alnum:]_.:/-]+)*$ ]] || die "$me: --rails '$rails' is not like eth0,eth1 or 10.0.0.0/24,10.1.0.0/24."
         [ ${#custom[@]} -eq 0 ] || die "$me: --rail makes rails of a virtual cluster; with --hostfile, --rails names those that there are."
     elif [ -n "$rails" ]; then
         die "$me: --rails names the rails of --hostfile; those of the virtual cluster are made by --rail."
@@ -115,13 +146,6 @@ bench_settle() {
     if [ "$name" = app ]; then
         [ ${#more[@]} -gt 0 ] || die "$me: say which program: ./fsbml bench app [options] -- PROGRAM ARGUMENTS"
         command -v -- "${more[0]}" >/dev/null || die "$me: there is no program '${more[0]}'."
-    fi
-    if [ -n "$json" ] && ! { [ -d "$(dirname -- "$json")" ] && : 2>/dev/null >>"$json"; }; then
-        die "$me: cannot write '$json'."
-    fi
-    if [ -n "$plots" ]; then
-        need_program gnuplot gnuplot-nox "--plots"
-        mkdir -p "$plots" 2>/dev/null || die "$me: cannot make the folder '$plots'."
     fi
     [ "$wanted_rounds" -eq 0 ] || rounds=$wanted_rounds
     [ "$wanted_nodes" -eq 0 ] || nodes=$wanted_nodes

@@ -40,40 +40,19 @@ The exit status is not 0 if a job fails, FSBML did not run in it, or a rail was 
 HELP
 }
 
-# check_writable FILE: a file that can be written; it is not made.
-check_writable() {
-    local folder
-    folder=$(dirname -- "$1")
-    if [ -e "$1" ]; then [ -f "$1" ] && [ -w "$1" ]; else [ -d "$folder" ] && [ -w "$folder" ]; fi || die "calibrate: cannot write '$1'."
-}
-
 # calibrate_parse ARGUMENTS...: into the variables of cmd_calibrate.
 calibrate_parse() {
-    local rate
+    local taken
     while [ $# -gt 0 ]; do
+        plan_option "$@"
+        [ "$taken" -eq 0 ] || { shift "$taken" && continue; }
+        case "$1" in --nodes | --host | --rounds | --table) value_of "$1" $# ;; esac
         case "$1" in
-            --rail | --nodes | --hostfile | --host | --rails | --rounds | --timeout | --openmpi | --table | --json | --plots)
-                value_of "$1" $#
-                ;;
-        esac
-        case "$1" in
-            --rail)
-                rate=$(rail_spec "$2") || exit 1
-                custom+=("$rate")
-                shift
-                ;;
             --nodes) set_count nodes "$1" "$2" 64 && shift ;;
-            --hostfile) hostfile=$2 && shift ;;
             --host) hosts=$2 && shift ;;
-            --rails) rails=$2 && shift ;;
             --rounds) set_count rounds "$1" "$2" 1000 && shift ;;
-            --timeout) set_count limit "$1" "$2" 86400 && shift ;;
-            --openmpi) openmpi=$2 && shift ;;
-            --reference) reference=yes ;;
             --holdout) holdout=40 ;;
             --table) table=$(readlink -m -- "$2") && shift ;;
-            --json) json=$(readlink -m -- "$2") && shift ;;
-            --plots) plots=$(readlink -m -- "$2") && shift ;;
             -h | --help)
                 cmd_calibrate_help
                 exit 0
@@ -91,32 +70,21 @@ calibrate_parse() {
 
 # calibrate_settle: checks what goes together, and completes the plan but for what must be built.
 calibrate_settle() {
-    local file
-    [ -z "$reference" ] || [ -z "$openmpi" ] || die "calibrate: --reference and --openmpi exclude each other."
-    [ -z "$openmpi" ] || openmpi_version "$openmpi" >/dev/null || die "calibrate: there is no Open MPI in '$openmpi'."
+    [ -z "$hostfile" ] || [ -z "$hosts" ] || die "calibrate: --hostfile and --host exclude each other."
+    plan_check
+    [ -z "$table" ] || check_writable "$table"
     [ "$nodes" -ge 2 ] || die "calibrate: a rail joins at least two nodes."
     if [ -n "$hostfile$hosts" ]; then
         where=hosts
-        [ -z "$hostfile" ] || [ -z "$hosts" ] || die "calibrate: --hostfile and --host exclude each other."
         [ ${#custom[@]} -eq 0 ] || die "calibrate: --rail makes rails of a virtual cluster; with --hostfile and --host, --rails names those that there are."
-        [[ $rails =~ ^([[:alnum:]_.:/-]+(,[[:alnum:]_.:/-]+)*)?$ ]] || die "calibrate: --rails '$rails' is not like eth0,eth1 or 10.0.0.0/24,10.1.0.0/24."
     else
         [ -z "$rails" ] || die "calibrate: --rails names the rails of --hostfile and --host; those of the virtual cluster are made by --rail."
         [ ${#custom[@]} -eq 0 ] || rates=("${custom[@]}")
         [ ${#rates[@]} -ge 2 ] || die "calibrate: FSBML measures where nodes share at least two rails, and one rail is none to choose from: give --rail twice."
-        [ ${#rates[@]} -le "$FSBML_MAX_RAILS" ] || die "calibrate: at most $FSBML_MAX_RAILS rails, not ${#rates[@]}."
         check_rails "$nodes" "${rates[@]}"
     fi
-    if [ -n "$hostfile" ]; then
-        if [ ! -f "$hostfile" ] || [ ! -r "$hostfile" ]; then die "calibrate: there is no reading the hostfile '$hostfile'."; fi
-        hostfile=$(readlink -f -- "$hostfile")
-    elif [ -n "$hosts" ]; then
+    if [ -n "$hosts" ]; then
         [[ $hosts =~ ^[[:alnum:]_.:-]+(,[[:alnum:]_.:-]+)+$ ]] || die "calibrate: --host '$hosts' is not like node1,node2: two hosts at least."
-    fi
-    for file in "$json" "$table"; do [ -z "$file" ] || check_writable "$file"; done
-    if [ -n "$plots" ]; then
-        need_program gnuplot gnuplot-nox "--plots"
-        mkdir -p "$plots" 2>/dev/null || die "calibrate: cannot make the folder '$plots'."
     fi
     ranks=$nodes
 }

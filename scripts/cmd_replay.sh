@@ -42,19 +42,18 @@ HELP
 
 # replay_parse ARGUMENTS...: into the variables of cmd_replay.
 replay_parse() {
-    local rate
+    local taken
     while [ $# -gt 0 ]; do
         case "$1" in
-            --case | --rail | --nodes | --table | --launches | --seconds | --timeout | --openmpi | --json) value_of "$1" $# ;;
+            --case | --nodes | --table | --launches | --seconds | --json) value_of "$1" $# ;;
+            --rail | --timeout | --openmpi | --reference)
+                plan_option "$@"
+                shift "$taken" && continue
+                ;;
         esac
         case "$1" in
             --case) cases+=(--case "$2") && shift ;;
             --list) list=yes ;;
-            --rail)
-                rate=$(rail_spec "$2") || exit 1
-                custom+=("$rate")
-                shift
-                ;;
             --nodes) set_count wanted_nodes "$1" "$2" 64 && shift ;;
             --table) table=$(readlink -m -- "$2") && shift ;;
             --launches) set_count rounds "$1" "$2" 1000 && shift ;;
@@ -62,9 +61,6 @@ replay_parse() {
                 [[ $2 =~ ^[0-9]{1,4}(\.[0-9]{1,3})?$ ]] || die "replay: --seconds '$2' is no time such as 0.5."
                 seconds=$2 && shift
                 ;;
-            --timeout) set_count limit "$1" "$2" 86400 && shift ;;
-            --openmpi) openmpi=$2 && shift ;;
-            --reference) reference=yes ;;
             --json) document=$2 && shift ;;
             -h | --help)
                 cmd_replay_help
@@ -79,20 +75,17 @@ replay_parse() {
 
 # replay_settle: checks what goes together.
 replay_settle() {
-    [ -z "$reference" ] || [ -z "$openmpi" ] || die "replay: --reference and --openmpi exclude each other."
-    [ -z "$openmpi" ] || openmpi_version "$openmpi" >/dev/null || die "replay: there is no Open MPI in '$openmpi'."
+    plan_check
     if [ ${#traces[@]} -gt 0 ]; then
         [ ${#cases[@]} -eq 0 ] || die "replay: a TRACE and --case exclude each other."
         [ ${#custom[@]} -gt 0 ] || custom=(200mbit 20mbit)
         [ ${#custom[@]} -ge 2 ] || die "replay: FSBML measures where nodes share at least two rails: give --rail twice."
-        [ ${#custom[@]} -le "$FSBML_MAX_RAILS" ] || die "replay: at most $FSBML_MAX_RAILS rails, not ${#custom[@]}."
         [[ ${custom[*]} != *,nodes=* ]] || die "replay: the simulator knows only rails that all nodes have; leave out nodes=."
     elif [ ${#custom[@]} -gt 0 ] || [ "$wanted_nodes" -gt 0 ]; then
         die "replay: --rail and --nodes are for a TRACE; the cases have their own."
     fi
     [ -z "$table" ] || [ -r "$table" ] || die "replay: there is no reading the table '$table'."
-    [ -z "$document" ] || [ "$document" = - ] || { [ -d "$(dirname -- "$document")" ] && : 2>/dev/null >>"$document"; } ||
-        die "replay: cannot write '$document'."
+    [ -z "$document" ] || [ "$document" = - ] || check_writable "$document"
 }
 
 # replay_set NAME NODES RATE...: measures the cases of a set of rails on a cluster of its own.

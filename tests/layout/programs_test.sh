@@ -5,6 +5,8 @@
 # Includes between the rooms of the simulator, the tools and the benchmarks go down, in the order of programs.txt, so that no rooms
 # use each other; and each folder with sources there is a room.
 set -euo pipefail
+# shellcheck source=tests/layout/faults.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/faults.sh"
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 # What builds the component may see the tests as links into the tree.
@@ -48,16 +50,7 @@ check() {
         END { if (!includes) fault("there are no includes"); exit faults }'
 }
 
-failed=0
-fail() {
-    printf '%s\n' "$*" >&2
-    failed=1
-}
-
 # ---- what the check finds
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
 # source_of FILE HEADER: one that includes it.
 source_of() {

@@ -8,6 +8,8 @@
 # Rooms and their order are in rooms.txt, exceptions in allowed.txt: that list may become shorter, never longer. Taken from the
 # environment: CC, NM.
 set -euo pipefail
+# shellcheck source=tests/layout/faults.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/faults.sh"
 
 built=$(cd -- "${1:?usage: rooms_test.sh FOLDER}" && pwd)
 # The tests may be links into the tree.
@@ -44,16 +46,7 @@ check() {
     awk -f "$here/dependencies.awk" part=rooms "$1" part=allowed "$2" part=symbols -
 }
 
-failed=0
-fail() {
-    printf '%s\n' "$*" >&2
-    failed=1
-}
-
 # ---- what the check finds
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
 # compiled FILE TEXT
 compiled() {

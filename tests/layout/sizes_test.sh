@@ -5,6 +5,8 @@
 # A file is one idea, of 400 lines at most; a room, a folder with sources, has 12 files at most. Tests are not rooms: one folder mirrors
 # many rooms.
 set -euo pipefail
+# shellcheck source=tests/layout/faults.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/faults.sh"
 
 # What builds the component may see the tests as links into the tree.
 top=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
@@ -35,16 +37,8 @@ check() { # TOP: prints a line for each fault
     too_full "$1" ompi sim tools bench
 }
 
-failed=0
-fail() {
-    printf '%s\n' "$*" >&2
-    failed=1
-}
-
 # ---- what the check finds
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"/{ompi/room,sim/room,tools,bench,tests/many,scripts}
 seq 400 >"$work/sim/room/enough.cpp"
 touch "$work"/sim/room/{b..l}.hpp "$work"/tests/many/{a..z}.cpp "$work"/sim/room/notes.txt

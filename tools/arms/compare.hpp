@@ -55,7 +55,7 @@ std::optional<Ratio> share_of_sum(const Results &results, const std::string &arm
 std::optional<double> share_of_below(const Results &upper, const Results &below, const std::string &arm,
                                      const Place &place);
 
-// What can be said of a ratio.
+// The verdict on a ratio.
 enum class Verdict {
     faster,  // the whole interval is below 1
     same,    // the whole interval is within 3 %

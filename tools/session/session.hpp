@@ -50,7 +50,7 @@ public:
     // Returns the number of these.
     int measure(Point point, const std::function<double()> &sample, Counts counts = Counts::root);
 
-    // Prints a point whose samples are there; only rank 0's are looked at.
+    // Prints a point of these samples; only rank 0's count.
     void print(Point point);
 
     // Ends the job with a word about data that is not as it was sent.

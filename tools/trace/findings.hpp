@@ -15,7 +15,7 @@
 namespace fsbml::trace
 {
 
-// Which decisions are looked at, and how many are told one by one.
+// Which decisions count, and how many are printed one by one.
 struct Wanted {
     std::optional<std::uint32_t> peer;
     std::string rail; // name or key; empty: all

@@ -72,7 +72,7 @@ fsbml_observer_t *fsbml_observer_create(fsbml_sched_t *s, const fsbml_observer_c
 void fsbml_observer_destroy(fsbml_observer_t *o) FSBML_NOEXCEPT;
 
 /**
- * Charges its scheduler as fsbml_sched_charge(), and keeps what is to be seen of it. `far` is what the
+ * Charges its scheduler as fsbml_sched_charge(), and records the charge. `far` is what the
  * destination adds, NULL: nothing. Any thread; takes a lock for decisions that are traced or have an audience
  * only.
  */

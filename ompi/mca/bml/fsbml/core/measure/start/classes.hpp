@@ -5,8 +5,8 @@
 // is used beside another one is measured once, by a pair that has two or more rails in common. All processes
 // make the same list from the same hellos.
 //
-// A rail that no two nodes share beside a second one needs no measurement: a process that reaches a peer by it
-// has no choice there, and what it carries delays no other rail.
+// A rail that no two nodes share beside a second one needs no measurement: a process that reaches a peer by
+// it has no choice there, and what it carries delays no other rail.
 //
 // First the hellos: next() names the rank to look at, tell() takes what it says, node by node and not rank by
 // rank, as a hello tells how many ranks after it are of its node. Then plan().
@@ -27,13 +27,14 @@ namespace fsbml
 class Classes
 {
 public:
-    // Most nodes that are looked at, and most hellos (ranks that are not the first of their node included).
+    // Maximum nodes that are examined, and hellos (ranks that are not the first of their node included).
     // What only later nodes have stays unmeasured. A hello costs 0.1 ms with Open MPI 5.0, whose processes
     // ask their daemon for each.
     static constexpr std::uint32_t kMostNodes = 256;
     static constexpr std::uint32_t kMostLooks = 2 * kMostNodes;
-    // Ranks without a hello (they do not run FSBML): asking for one that is not there can take seconds. Behind
-    // such a rank, twice as many are passed over each time: a node full of them does not end the search.
+    // Ranks without a hello (they do not run FSBML): asking for one that is not there can take seconds.
+    // Behind such a rank, twice as many are passed over each time: a node full of them does not end the
+    // search.
     static constexpr std::uint32_t kMostSilent = 8;
     // Of the classes that have a rail, so many are tried with each other for its sake.
     static constexpr std::size_t kPerRail = 6;
