@@ -83,8 +83,9 @@ public:
             const std::optional<Spread> all =
                 proof_.sets[i].learned ? spread_of(runs_, of_set(i, false), by_best_rail) : std::nullopt;
             if (all) {
-                add(fmt::format("{}: <= {:.2f} x best rail of the moment in the median", proof_.sets[i].name,
-                                median),
+                add(fmt::format("{}: <= {:.2f} x best rail of the moment in the median{}",
+                                proof_.sets[i].name, median,
+                                proof_.sets[i].from_start ? ", once it has learned" : ""),
                     all->median <= median,
                     fmt::format("{:.4f} of {} runs, at worst {:.3f} ({})", all->median, all->runs, all->worst,
                                 name_of(proof_, *all->where)));

@@ -18,6 +18,7 @@ struct RailSet {
     // But FSBML should learn of it: a bar by the best rail of the moment, for jobs that last. All seeds of a
     // kind of traffic follow each other in one.
     bool learned = false;
+    bool from_start = false; // it has to learn first: what counts is the second half of that job
     std::vector<sim::RailSpec> rails;
     std::vector<sim::Bottleneck> bottlenecks; // each with the first half of the nodes on one side
 };

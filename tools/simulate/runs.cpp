@@ -215,16 +215,31 @@ void append(sim::Workload &all, const sim::Workload &next)
 Trial simulate_long(const Proof &proof, std::size_t set, std::size_t traffic)
 {
     const sim::Cluster cluster = cluster_of(proof.sets[set], proof.ranks, proof.ranks_per_node, proof.ledger);
-    sim::Workload workload;
-    for (std::uint64_t i = 0; i < proof.seeds; ++i) {
-        append(workload, proof.traffic[traffic]->make(proof.ranks, proof.first_seed + i));
-    }
     Trial run;
     run.set = set;
     run.traffic = traffic;
     run.seed = proof.first_seed;
-    measure_by_itself(proof, cluster, workload, run);
-    measure_rules(proof, cluster, workload, run);
+    Trial half = run;
+    sim::Workload workload;
+    const auto measure = [&](std::uint64_t first, std::uint64_t end, Trial &trial) {
+        for (std::uint64_t i = first; i < end; ++i) {
+            append(workload, proof.traffic[traffic]->make(proof.ranks, proof.first_seed + i));
+        }
+        measure_by_itself(proof, cluster, workload, trial);
+        measure_rules(proof, cluster, workload, trial);
+    };
+    const std::uint64_t learning = proof.sets[set].from_start ? proof.seeds / 2 : 0;
+    if (learning > 0) {
+        measure(0, learning, half);
+    }
+    measure(learning, proof.seeds, run);
+    if (learning > 0) {
+        run.bound -= half.bound;
+        run.best_single -= half.best_single;
+        for (std::size_t rule = 0; rule < proof.rules.size(); ++rule) {
+            run.makespan[rule] -= half.makespan[rule];
+        }
+    }
     return run;
 }
 
