@@ -136,6 +136,23 @@ TEST(ClusterTrouble, WrongParametersMislead)
     EXPECT_EQ(run(c, {{send(1, 1001)}, {recv(0)}}, rules).makespan, us(36));
 }
 
+// With one message at a time each takes the wrong rail, until that has been found to be slower than believed.
+TEST(ClusterTrouble, FeedbackFindsWrongParametersOut)
+{
+    Cluster c = cluster_of({kRail, kRail});
+    c.rails[1].real.G_ns_per_byte *= 100; // 12 ms a message
+    c.rails[0].believed.G_ns_per_byte *= 2;
+    std::vector<Op> there, back;
+    for (int i = 0; i < 200; ++i) {
+        there.insert(there.end(), {send(1, 60000), recv(1)});
+        back.insert(back.end(), {recv(0), send(0, 8)});
+    }
+    FsbmlOptions open;
+    open.feedback = false;
+    FsbmlRules with, without(open);
+    EXPECT_LT(run(c, {there, back}, with).makespan, run(c, {there, back}, without).makespan / 4);
+}
+
 // Only a ledger tells a rank that the first rail is busy with another's message.
 TEST(ClusterTrouble, ALedgerTellsOfOtherRanks)
 {
