@@ -25,6 +25,7 @@ struct RailSpec {
     std::string name;
     fsbml_loggp_t real{};     // what a message takes; burst_ns as a token bucket of a NIC
     fsbml_loggp_t believed{}; // what the scheduler is told
+    bool guessed = false;     // and that nothing was measured
     double jitter = 0.0;      // each message's L and gap times 1 + jitter * |N(0,1)|
     std::uint32_t queue = 0;  // messages that a NIC holds; more wait with their sender (0: no limit)
     std::vector<Change> changes;

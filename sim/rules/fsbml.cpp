@@ -3,11 +3,19 @@
 
 #include "fsbml.hpp"
 
+#include "api/fsbml_flow.h"
+
 #include <algorithm>
 #include <stdexcept>
 
 namespace fsbml::sim
 {
+
+// A scheduler, and what a NIC has delivered of all ranks' bytes.
+struct FsbmlNode {
+    std::unique_ptr<fsbml_sched_t, void (*)(fsbml_sched_t *)> scheduler{nullptr, fsbml_sched_destroy};
+    std::vector<std::uint64_t> delivered;
+};
 
 namespace
 {
@@ -17,25 +25,132 @@ std::uint64_t nanoseconds(Time t)
     return static_cast<std::uint64_t>(t / kPsPerNs);
 }
 
-std::shared_ptr<fsbml_sched_t> make_scheduler(const Cluster &cluster, fsbml_policy_t policy)
+std::shared_ptr<FsbmlNode> make_node(const Cluster &cluster, fsbml_policy_t policy)
 {
-    std::shared_ptr<fsbml_sched_t> s(fsbml_sched_create(cluster.rails.size(), policy), fsbml_sched_destroy);
-    if (!s) {
+    auto node = std::make_shared<FsbmlNode>();
+    node->scheduler.reset(fsbml_sched_create(cluster.rails.size(), policy));
+    node->delivered.assign(cluster.rails.size(), 0);
+    if (!node->scheduler) {
         throw std::runtime_error("no scheduler");
     }
     for (std::size_t r = 0; r < cluster.rails.size(); ++r) {
-        if (0 != fsbml_sched_set_model(s.get(), r, &cluster.rails[r].believed)) {
+        if (0 != fsbml_sched_set_model(node->scheduler.get(), r, &cluster.rails[r].believed)) {
             throw std::invalid_argument("the scheduler refuses what it is told of rail " + std::to_string(r));
         }
     }
-    return s;
+    return node;
 }
+
+// A process' feedback (core/flow/feedback.hpp), and its transport, which has acknowledged what has arrived. A
+// process looks all the time, also while it computes. What it is given is never refused: a rule has to choose
+// at once.
+class Transport
+{
+public:
+    Transport(const Cluster &cluster, FsbmlNode &node, std::uint64_t quantum, bool alone)
+        : node_(node), feedback_(nullptr, fsbml_feedback_destroy), rails_(cluster.rails.size())
+    {
+        const auto all = static_cast<std::uint32_t>((std::uint64_t{1} << rails_.size()) - 1);
+        const fsbml_feedback_config_t config{node.scheduler.get(), all, alone, false};
+        feedback_.reset(fsbml_feedback_create(&config));
+        if (!feedback_) {
+            throw std::runtime_error("no feedback");
+        }
+        for (std::size_t r = 0; r < rails_.size(); ++r) {
+            rails_[r].round_trip = static_cast<std::uint64_t>(2 * cluster.rails[r].real.L_ns);
+            fsbml_feedback_quantum(feedback_.get(), r, quantum);
+            fsbml_feedback_guessed(feedback_.get(), r, cluster.rails[r].guessed);
+        }
+    }
+
+    int rail(int best, const Situation &fragment)
+    {
+        look_until(nanoseconds(fragment.now));
+        if (fragment.bytes <= FSBML_FLOW_BULK) {
+            return best;
+        }
+        fsbml_bulk_t piece{nullptr,        fragment.bytes,
+                           fragment.bytes, static_cast<std::uint32_t>(best),
+                           fragment.rails, fragment.bytes <= kTrial};
+        return fsbml_feedback_rail(feedback_.get(), nanoseconds(fragment.now), false, &piece);
+    }
+
+    void given(std::size_t rail, std::uint64_t bytes, std::uint64_t now)
+    {
+        rails_[rail].pass(now);
+        rails_[rail].queued += bytes;
+    }
+
+    void delivered(std::size_t rail, std::uint64_t bytes, std::uint64_t now)
+    {
+        look_until(now);
+        rails_[rail].pass(now);
+        rails_[rail].queued -= bytes;
+        rails_[rail].fresh += bytes;
+        node_.delivered[rail] += bytes;
+    }
+
+private:
+    static constexpr std::uint64_t kLookNs = 1'000'000;
+    static constexpr std::uint64_t kTrial = 16384; // larger pieces would have to be cut for a trial
+    struct Rail {
+        std::uint64_t queued = 0, fresh = 0; // bytes; delivered since the look before
+        std::uint64_t round_trip = 0;        // ns
+        std::uint64_t busy = 0, until = 0;   // ns since the look before; told until then
+
+        void pass(std::uint64_t now)
+        {
+            busy += queued > 0 ? now - until : 0;
+            until = now;
+        }
+    };
+
+    // The looks since the last one; while nothing is queued they would tell nothing.
+    void look_until(std::uint64_t now)
+    {
+        const bool any =
+            std::any_of(rails_.begin(), rails_.end(), [](const Rail &r) { return r.queued > 0; });
+        for (next_ = any ? next_ : now; next_ <= now; next_ += kLookNs) {
+            look(next_);
+        }
+    }
+
+    void look(std::uint64_t now)
+    {
+        if (!fsbml_feedback_begin(feedback_.get(), now)) {
+            return;
+        }
+        for (std::size_t r = 0; r < rails_.size(); ++r) {
+            if (fsbml_feedback_asks(feedback_.get(), r, now)) {
+                fsbml_flow_seen_t seen{};
+                seen.n = 1;
+                rails_[r].pass(now);
+                seen.look.busy_ns = rails_[r].busy;
+                seen.look.bytes = rails_[r].fresh;
+                seen.queued = rails_[r].queued;
+                seen.round_trip_ns = rails_[r].round_trip;
+                seen.payload = 1.0;
+                seen.all_known = true;
+                seen.counted = 1 + node_.delivered[r];
+                rails_[r].fresh = rails_[r].busy = 0;
+                fsbml_feedback_seen(feedback_.get(), r, now, &seen);
+            }
+        }
+        fsbml_feedback_end(feedback_.get());
+    }
+
+    FsbmlNode &node_;
+    std::unique_ptr<fsbml_feedback_t, void (*)(fsbml_feedback_t *)> feedback_;
+    std::vector<Rail> rails_;
+    std::uint64_t next_ = 0; // look
+};
 
 class FsbmlRule final : public Rule
 {
 public:
-    FsbmlRule(std::shared_ptr<fsbml_sched_t> scheduler, std::uint64_t eager, std::uint64_t quantum)
-        : scheduler_(std::move(scheduler)), eager_(eager), quantum_(quantum)
+    FsbmlRule(std::shared_ptr<FsbmlNode> node, std::unique_ptr<Transport> transport, std::uint64_t eager,
+              std::uint64_t quantum)
+        : node_(std::move(node)), transport_(std::move(transport)), eager_(eager), quantum_(quantum)
     {
     }
 
@@ -52,18 +167,30 @@ public:
 
     int choose(const Situation &fragment) override
     {
-        return fsbml_sched_choose(scheduler_.get(), nanoseconds(fragment.now), fragment.bytes,
-                                  fragment.rails);
+        const int best = fsbml_sched_choose(node_->scheduler.get(), nanoseconds(fragment.now), fragment.bytes,
+                                            fragment.rails);
+        return transport_ && best >= 0 ? transport_->rail(best, fragment) : best;
     }
 
     void given(int rail, const Situation &fragment) override
     {
-        fsbml_sched_charge(scheduler_.get(), static_cast<std::size_t>(rail), nanoseconds(fragment.now),
+        fsbml_sched_charge(node_->scheduler.get(), static_cast<std::size_t>(rail), nanoseconds(fragment.now),
                            fragment.bytes);
+        if (transport_) {
+            transport_->given(static_cast<std::size_t>(rail), fragment.bytes, nanoseconds(fragment.now));
+        }
+    }
+
+    void delivered(int rail, const Situation &fragment, Time when) override
+    {
+        if (transport_) {
+            transport_->delivered(static_cast<std::size_t>(rail), fragment.bytes, nanoseconds(when));
+        }
     }
 
 private:
-    std::shared_ptr<fsbml_sched_t> scheduler_;
+    std::shared_ptr<FsbmlNode> node_;
+    std::unique_ptr<Transport> transport_; // null: there is no feedback
     std::uint64_t eager_, quantum_;
 };
 
@@ -78,15 +205,15 @@ FsbmlRules::FsbmlRules(const FsbmlOptions &options) : options_(options), name_("
 
 std::unique_ptr<Rule> FsbmlRules::make(const Cluster &cluster, std::uint32_t rank, std::uint64_t /*seed*/)
 {
-    std::shared_ptr<fsbml_sched_t> scheduler;
+    std::shared_ptr<FsbmlNode> node;
     if (cluster.ledger) {
-        scheduler = of_node_[rank % cluster.nodes].lock();
+        node = of_node_[rank % cluster.nodes].lock();
     }
-    if (!scheduler) {
-        scheduler = make_scheduler(cluster, options_.policy);
+    if (!node) {
+        node = make_node(cluster, options_.policy);
     }
     if (cluster.ledger) {
-        of_node_[rank % cluster.nodes] = scheduler;
+        of_node_[rank % cluster.nodes] = node;
     }
     std::uint64_t quantum = options_.quantum;
     if (0 == quantum) {
@@ -97,7 +224,9 @@ std::unique_ptr<Rule> FsbmlRules::make(const Cluster &cluster, std::uint32_t ran
         quantum =
             fsbml_quantum(believed.data(), believed.size(), options_.loss, options_.least, options_.most);
     }
-    return std::make_unique<FsbmlRule>(std::move(scheduler), options_.eager, quantum);
+    auto transport =
+        options_.feedback ? std::make_unique<Transport>(cluster, *node, quantum, !cluster.ledger) : nullptr;
+    return std::make_unique<FsbmlRule>(std::move(node), std::move(transport), options_.eager, quantum);
 }
 
 } // namespace fsbml::sim

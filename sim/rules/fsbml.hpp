@@ -19,10 +19,13 @@ struct FsbmlOptions {
     double loss = 0.02;              // see fsbml_quantum()
     std::uint64_t least = 4096;      // bounds of that
     std::uint64_t most = 128 * 1024; // btl/tcp's max_send_size
+    bool feedback = true;            // rates and backlogs by what is delivered
 };
 
-// A scheduler for each process. Where ranks of a node see each other's charges, they share one, whose virtual
-// finishing times then are those of a ledger.
+struct FsbmlNode; // what ranks of a node share
+
+// A scheduler for each process, with the feedback of what its rails have delivered. Where ranks of a node see
+// each other's charges, they share a scheduler, whose virtual finishing times then are those of a ledger.
 class FsbmlRules final : public RuleMaker
 {
 public:
@@ -35,7 +38,7 @@ public:
 private:
     FsbmlOptions options_;
     std::string name_;
-    std::map<std::uint32_t, std::weak_ptr<fsbml_sched_t>> of_node_; // as long as a process has it
+    std::map<std::uint32_t, std::weak_ptr<FsbmlNode>> of_node_; // as long as a process has it
 };
 
 } // namespace fsbml::sim

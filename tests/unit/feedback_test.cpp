@@ -184,6 +184,17 @@ TEST(Feedback, LearnsRailsFromTraffic)
     }
 }
 
+// By the model all that is queued would be on its way.
+TEST(Feedback, LearnsRailsThatAreLong)
+{
+    VirtualRails net(assumed(), {kFast, kFallen});
+    net.round_trip = 2 * kMs;
+    guess(net);
+    net.stream(500, true);
+    EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
+    EXPECT_NEAR(kFallen, net.gap(1), 0.1 * kFallen);
+}
+
 // A model that is far too slow gives the rail nothing; a hundredth of what the other one carries does.
 TEST(Feedback, TriesARailWhoseModelIsFarTooSlow)
 {

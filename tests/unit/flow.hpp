@@ -20,7 +20,6 @@ class VirtualRails
 public:
     static constexpr std::uint64_t kStepNs = 100'000;
     static constexpr std::size_t kQuantum = 32768;
-    static constexpr std::uint64_t kRoundTripNs = 100'000;
 
     struct Rail {
         double gap = 0.0;    // ns per byte, as it is
@@ -130,6 +129,7 @@ public:
     std::vector<Rail> rail;
     std::vector<fsbml_rate_change_t> told;
     std::uint64_t now = 1'000'000'000;
+    std::uint64_t round_trip = 100'000;
     std::uint64_t counted = 0; // what the interface says, where others use it as well
     bool knows = true;         // the transport tells
     bool knows_all = true;     // there are no other connections
@@ -141,7 +141,7 @@ private:
         seen.n = knows ? 1 : 0;
         seen.look.bytes = r.delivered - r.told;
         seen.queued = static_cast<std::uint64_t>(r.queued);
-        seen.round_trip_ns = kRoundTripNs;
+        seen.round_trip_ns = round_trip;
         seen.payload = 1.0;
         seen.all_known = knows_all;
         seen.counted = counted + r.delivered;

@@ -123,6 +123,34 @@ TEST(LiveRate, IsNoSlowerForPauses)
     EXPECT_EQ(40.0, rate.gap());
 }
 
+// One message of 32 KiB at a time, each answered: it takes 13 ms on a rail that is believed to take 1.3.
+TEST(LiveRate, FindsOutThatARailWithOneMessageAtATimeIsSlower)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    for (int i = 0; i < 20; ++i) {
+        for (int ms = 0; ms < 13; ++ms) {
+            rate.look({kMs, 0, 0, 2500, ms < 12}, 100'000);
+        }
+        rate.look({kMs, 0, 0, 268, false}, 100'000);
+    }
+    EXPECT_GT(rate.gap(), 200.0);
+    EXPECT_LT(rate.gap(), 440.0);
+}
+
+// Each time costs a round trip, which is no rate.
+TEST(LiveRate, IsNoSlowerForALongWay)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    for (int i = 0; i < 200; ++i) { // 1.3 ms of bytes, and 10 ms until they are acknowledged
+        for (int ms = 0; ms < 11; ++ms) {
+            EXPECT_EQ(LiveRate::Change::none,
+                      rate.look({kMs, 0, 0, ms == 10 ? kQuantum : 0, true}, 10 * kMs));
+        }
+        EXPECT_EQ(LiveRate::Change::none, rate.look({kMs, 0, 0, 0, false}, 10 * kMs));
+    }
+    EXPECT_EQ(40.0, rate.gap());
+}
+
 TEST(LiveRate, IsNotTheReceivers)
 {
     LiveRate rate(40.0, 0.0, kQuantum);

@@ -76,6 +76,22 @@ public:
         add(fmt::format("{}: {}", parameters(wrong), text), missed == 0, figures);
     }
 
+    // Of each set of rails that FSBML has to learn of.
+    void learned(double median)
+    {
+        for (std::size_t i = 0; i < proof_.sets.size(); ++i) {
+            const std::optional<Spread> all =
+                proof_.sets[i].learned ? spread_of(runs_, of_set(i, false), by_best_rail) : std::nullopt;
+            if (all) {
+                add(fmt::format("{}: <= {:.2f} x best rail of the moment in the median", proof_.sets[i].name,
+                                median),
+                    all->median <= median,
+                    fmt::format("{:.4f} of {} runs, at worst {:.3f} ({})", all->median, all->runs, all->worst,
+                                name_of(proof_, *all->where)));
+            }
+        }
+    }
+
     std::vector<Bar> bars() && { return std::move(bars_); }
 
 private:
@@ -201,6 +217,7 @@ std::vector<Bar> judge(const Proof &proof, const std::vector<Trial> &runs)
     judge.classes("<= 1.00 x best rail in the median of each class", false, by_best_rail, &Spread::median,
                   1.00);
     judge.everywhere("<= 1.03 x best rail in each run", false, by_best_rail, 1.03);
+    judge.learned(1.10);
     for (const bool wrong : {false, true}) {
         for (std::size_t rule = 1; rule < proof.rules.size(); ++rule) {
             judge.classes(fmt::format("<= 1.01 x {} in each class", proof.rules[rule]), wrong, by_rule(rule),

@@ -41,7 +41,8 @@ Choice of_set(std::size_t set, bool wrong);
 // Of all classes.
 Choice settled(const Proof &proof, bool wrong);
 
-// What there are runs for: none of rails in trouble, and of wrong parameters only if there are such.
+// What there are runs for: of rails in trouble, only those that FSBML has to learn of, and of wrong
+// parameters only if there are such.
 std::vector<Bar> judge(const Proof &proof, const std::vector<Trial> &runs);
 
 } // namespace fsbml::bench

@@ -51,34 +51,69 @@ RailSet with_names(RailSet set)
 std::vector<RailSet> make_sets()
 {
     std::vector<RailSet> sets{
-        {"200+20", "200 Mbit/s at 60 us, 20 Mbit/s at 250 us", false, {rail(200, 60), rail(20, 250)}, {}},
-        {"equal", "twice 1 Gbit/s at 40 us", false, {rail(1000, 40), rail(1000, 40)}, {}},
-        {"near+far", "1 Gbit/s at 30 us, 1 Gbit/s at 400 us", false, {rail(1000, 30), rail(1000, 400)}, {}},
-        {"10g+1g", "10 Gbit/s at 20 us, 1 Gbit/s at 50 us", false, {rail(10000, 20), rail(1000, 50)}, {}},
-        {"crossed", "10 Gbit/s at 500 us, 1 Gbit/s at 20 us", false, {rail(10000, 500), rail(1000, 20)}, {}},
+        {"200+20",
+         "200 Mbit/s at 60 us, 20 Mbit/s at 250 us",
+         false,
+         false,
+         {rail(200, 60), rail(20, 250)},
+         {}},
+        {"equal", "twice 1 Gbit/s at 40 us", false, false, {rail(1000, 40), rail(1000, 40)}, {}},
+        {"near+far",
+         "1 Gbit/s at 30 us, 1 Gbit/s at 400 us",
+         false,
+         false,
+         {rail(1000, 30), rail(1000, 400)},
+         {}},
+        {"10g+1g",
+         "10 Gbit/s at 20 us, 1 Gbit/s at 50 us",
+         false,
+         false,
+         {rail(10000, 20), rail(1000, 50)},
+         {}},
+        {"crossed",
+         "10 Gbit/s at 500 us, 1 Gbit/s at 20 us",
+         false,
+         false,
+         {rail(10000, 500), rail(1000, 20)},
+         {}},
         {"4-unequal",
          "10 Gbit/s at 20 us, 2.5 Gbit/s at 35 us, 1 Gbit/s at 60 us, 100 Mbit/s at 200 us",
+         false,
          false,
          {rail(10000, 20), rail(2500, 35), rail(1000, 60), rail(100, 200)},
          {}},
         {"verbs",
          "100 Gbit/s at 1.5 us, 25 Gbit/s at 1 us, past the kernel",
          false,
+         false,
          {rail(100000, 1.5, kVerbs), rail(25000, 1, kVerbs)},
          {}},
     };
-    const auto trouble = [&](const char *name, const char *what) -> RailSet & {
-        sets.push_back({name, what, true, {rail(200, 60), rail(20, 250)}, {}});
+    const auto trouble = [&](const char *name, const char *what, bool learned = false) -> RailSet & {
+        sets.push_back({name, what, true, learned, {rail(200, 60), rail(20, 250)}, {}});
         return sets.back();
     };
     constexpr sim::Time ms = 1'000'000 * sim::kPsPerNs;
     for (sim::RailSpec &r : trouble("jitter", "200+20, latency and gaps 10 % longer by chance").rails) {
         r.jitter = 0.1;
     }
-    trouble("slowed", "200+20, the fast rail has a quarter of its rate from 5 to 25 ms").rails[0].changes = {
-        {5 * ms, 4.0}, {25 * ms, 1.0}};
-    trouble("swapped", "200+20, from 5 ms on the fast rail is the slow one").rails[0].changes = {
+    trouble("slowed", "200+20, the fast rail has a quarter of its rate from 5 to 25 ms", true)
+        .rails[0]
+        .changes = {{5 * ms, 4.0}, {25 * ms, 1.0}};
+    trouble("swapped", "200+20, from 5 ms on the fast rail is the slow one", true).rails[0].changes = {
         {5 * ms, 20.0}};
+    for (sim::RailSpec &r :
+         trouble("missing", "200+20, nothing was measured: both count as 10 Gbit/s", true).rails) {
+        r.believed = rail(10000, 10).real;
+        r.guessed = true;
+    }
+    RailSet &wrong = trouble(
+        "wrong", "200+20, the fast rail is believed 4 times slower, the slow one 4 times faster", true);
+    for (const auto &[r, factor] : {std::pair(0, 4.0), std::pair(1, 0.25)}) {
+        fsbml_loggp_t &believed = wrong.rails[static_cast<std::size_t>(r)].believed;
+        believed.g_ns *= factor;
+        believed.G_ns_per_byte *= factor;
+    }
     // Paper 004: switches joined by one link, here as fast as two of the nodes' own.
     trouble("bottleneck", "200+20, half of the nodes reach the others over a link of 400 Mbit/s")
         .bottlenecks = {{0, {}, 20.0 * 1538 / 1448, 0, 0}};
@@ -140,7 +175,7 @@ RailSet rail_set_of(const std::string &spec)
         throw std::invalid_argument(fmt::format(
             "there is no set of rails '{}'; known: {}, and such as 200mbit@100us+20mbit@1ms", spec, names));
     }
-    RailSet set{spec, spec, false, {}, {}};
+    RailSet set{spec, spec, false, false, {}, {}};
     std::size_t begin = 0;
     for (std::size_t plus = 0; plus != std::string::npos; begin = plus + 1) {
         plus = spec.find('+', begin);

@@ -13,7 +13,11 @@ namespace fsbml::bench
 
 struct RailSet {
     std::string name, what;
-    bool trouble = false; // the rails do not keep to their parameters: no bar is about that
+    bool trouble =
+        false; // the rails do not keep to their parameters: the bars of other sets are not for them
+    // But FSBML should learn of it: a bar by the best rail of the moment, for jobs that last. All seeds of a
+    // kind of traffic follow each other in one.
+    bool learned = false;
     std::vector<sim::RailSpec> rails;
     std::vector<sim::Bottleneck> bottlenecks; // each with the first half of the nodes on one side
 };

@@ -99,15 +99,21 @@ void Feedback::apply(std::size_t rail, std::uint64_t now_ns) noexcept
 }
 
 // Whether a rail had something to do all the time. What is on its way, or waits for an acknowledgement that
-// the peer holds back, keeps no rail busy: more than that is queued; or after far longer than a round trip it
-// has not delivered all that was queued before.
-bool Feedback::is_busy(std::size_t rail, const fsbml_flow_seen_t &seen,
-                       std::uint64_t elapsed_ns) const noexcept
+// the peer holds back, keeps no rail busy: more than that is queued; or some round trips later it has not
+// delivered what was queued then, whatever its model says.
+bool Feedback::is_busy(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept
 {
+    RailState &s = rail_[rail];
+    s.mark_bytes += seen.look.bytes;
+    if (now_ns - s.mark_ns >= kFar * seen.round_trip_ns) {
+        s.is_late = s.mark_bytes < s.mark_queued;
+        s.mark_ns = now_ns;
+        s.mark_queued = seen.queued;
+        s.mark_bytes = 0;
+    }
     const bool waits = seen.queued > FSBML_FLOW_BULK, moves = seen.queued > 0 && seen.look.bytes > 0;
     return (waits && static_cast<double>(seen.queued) * gap(rail) > static_cast<double>(seen.round_trip_ns))
-           || ((waits || moves) && elapsed_ns > kFar * seen.round_trip_ns
-               && seen.look.bytes < rail_[rail].queued);
+           || ((waits || moves) && s.is_late);
 }
 
 void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept
@@ -115,7 +121,7 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
     RailState &s = rail_[rail];
     fsbml_live_look_t look = seen.look;
     look.elapsed_ns = now_ns - s.looked_ns;
-    look.is_busy = is_busy(rail, seen, look.elapsed_ns);
+    look.is_busy = is_busy(rail, now_ns, seen);
     if (!alone_) { // what the others sent went the same way
         const bool known = 0 != seen.counted && 0 != s.interface_bytes;
         const auto sent = static_cast<double>(seen.counted - s.interface_bytes);
@@ -125,7 +131,7 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
         }
         look.bytes = static_cast<std::uint64_t>(sent * seen.payload);
     }
-    if (LiveRate::Change::none != s.live->look(look) || 0 != s.beyond_ns) {
+    if (LiveRate::Change::none != s.live->look(look, seen.round_trip_ns) || 0 != s.beyond_ns) {
         apply(rail, now_ns);
     }
 }
@@ -232,7 +238,6 @@ bool Feedback::seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_see
         look_after_trials(rail, now_ns);
     }
     s.is_busy = 0 != s.charged_ns || 0 != seen.queued;
-    s.queued = seen.queued;
     s.looked_ns = now_ns;
     rooms_.left(rail, seen.queued);
     return true;

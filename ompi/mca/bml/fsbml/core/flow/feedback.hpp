@@ -60,7 +60,9 @@ private:
         bool is_busy = false;              // it had something to do at the look before
         bool has_evidence = false;         // connections are known
         std::uint64_t interface_bytes = 0; // at the look before
-        std::uint64_t queued = 0;          // at the look before
+        // Some round trips ago: what was queued, and what was delivered since.
+        std::uint64_t mark_ns = 0, mark_queued = 0, mark_bytes = 0;
+        bool is_late = false;              // that was less
         std::uint64_t trial_ns = 0;        // when the next one may be
         std::uint64_t trial_pause_ns = 0;  // before it
         std::atomic<bool> is_guess{false}; // the model is
@@ -68,7 +70,7 @@ private:
     };
 
     bool has_model(std::size_t rail) noexcept;
-    bool is_busy(std::size_t rail, const fsbml_flow_seen_t &seen, std::uint64_t elapsed_ns) const noexcept;
+    bool is_busy(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;
     void learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;
     void apply(std::size_t rail, std::uint64_t now_ns) noexcept;
     void correct(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;

@@ -18,7 +18,8 @@ constexpr double kLate = 2.0;                   // times later than it should be
 constexpr double kPart = 0.25;                  // fragments that it must have delivered
 constexpr std::uint64_t kSparseNs = 20'000'000; // of a rail that is busy now and then
 constexpr std::uint64_t kApartNs = 8'000'000;   // looks that are farther apart tell less than the kernel
-constexpr double kBusy = 0.9;                   // share of the time: all of it, but for the count's steps
+constexpr std::uint64_t kLookNs = 1'000'000;
+constexpr double kBusy = 0.9; // share of the time: all of it, but for the count's steps
 constexpr double kLimited = 0.1;
 constexpr double kBeyond = 1.2;
 constexpr double kFarBeyond = 1.5;
@@ -48,14 +49,16 @@ void LiveRate::restart() noexcept
 {
     elapsed_ = busy_ = 0;
     bytes_ = 0.0;
-    saturated_ = true;
+    times_ = 1; // it may have begun with what came before
+    saturated_ = is_exact_ = true;
 }
 
-LiveRate::Change LiveRate::look(const fsbml_live_look_t &l) noexcept
+LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_trip_ns) noexcept
 {
     const bool apart = l.elapsed_ns > kApartNs;
     const std::uint64_t busy = apart ? std::min(l.busy_ns, l.elapsed_ns) : l.is_busy ? l.elapsed_ns : 0;
     const bool all_of_it = was_busy_ && l.is_busy && (!apart || share(busy, l.elapsed_ns) >= kBusy);
+    const bool begins = l.is_busy && !was_busy_;
     was_busy_ = l.is_busy;
     if (share(l.limited_ns, l.elapsed_ns) > kLimited) {
         restart();
@@ -75,6 +78,8 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l) noexcept
     elapsed_ += l.elapsed_ns;
     busy_ += busy;
     bytes_ += static_cast<double>(l.bytes);
+    times_ += begins ? 1 : 0;
+    is_exact_ = is_exact_ && !apart;
     saturated_ = saturated_ && all_of_it;
     const bool late = static_cast<double>(busy_) >= kLate * kFragments * quantum_ * gap_;
     const bool enough = saturated_ ? (busy_ >= kLeastNs && bytes_ >= kFragments * quantum_)
@@ -83,24 +88,38 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l) noexcept
     if (!enough) {
         return Change::none;
     }
+    if (!saturated_) {
+        return sparse(round_trip_ns);
+    }
     const double gap = static_cast<double>(busy_) / bytes_;
-    const bool saturated = saturated_;
     restart();
-    return sampled(gap, saturated);
+    return sampled(gap, true);
+}
+
+// Of one that was busy now and then.
+
+LiveRate::Change LiveRate::sparse(std::uint64_t round_trip_ns) noexcept
+{
+    const double most = static_cast<double>(busy_) / bytes_;
+    const auto beside = static_cast<double>(times_ * (round_trip_ns + 2 * kLookNs));
+    const double least = is_exact_ ? (static_cast<double>(busy_) - beside) / bytes_ : 0.0;
+    restart();
+    return least > kFarBeyond * gap_ ? sampled(least, false) : faster(most);
+}
+
+LiveRate::Change LiveRate::faster(double gap) noexcept
+{
+    return gap_ < kFarBeyond * gap ? Change::none : sampled(gap, false);
 }
 
 LiveRate::Change LiveRate::trial(std::size_t bytes, std::uint64_t took_ns) noexcept
 {
-    return sampled(static_cast<double>(std::max<std::uint64_t>(took_ns, 1)) / static_cast<double>(bytes),
-                   false);
+    return faster(static_cast<double>(std::max<std::uint64_t>(took_ns, 1)) / static_cast<double>(bytes));
 }
 
 LiveRate::Change LiveRate::sampled(double gap, bool saturated) noexcept
 {
     const int side = gap > kBeyond * gap_ ? 1 : gap_ > kBeyond * gap ? -1 : 0;
-    if (!saturated && gap_ < kFarBeyond * gap) {
-        return Change::none;
-    }
     sample_[at_] = gap;
     at_ = (at_ + 1) % kSamples;
     n_ = std::min(n_ + 1, kSamples);

@@ -8,8 +8,9 @@
 // - of a rail that was busy at all looks: at least 5 ms and four fragments; of one that takes twice as long
 //   for that as it should, 10 ms and a quarter of a fragment;
 // - of one that was busy at some of them, at least 20 ms. That is no more than an estimate of how long it was
-//   busy, and each time costs a round trip on top, so the sample counts only if the rail is faster than
-//   believed by a half: that is how a rail that has recovered, and is hardly used, is found out.
+//   busy, and each time costs a round trip and two looks on top, so the sample counts only if the rail is
+//   faster than believed by a half even with them, or slower by a half without: so a rail that has recovered,
+//   and is hardly used, is found out, and one that has one message at a time.
 // Linux counts busy times in jiffies, so that the looks, once a millisecond, tell more: only where they are
 // farther apart is its count taken. While the receiver holds the rail up, or within twice the bucket of a
 // shaper after a pause, nothing counts.
@@ -39,7 +40,7 @@ public:
     // ns per byte, > 0; bytes; bytes. The first sample of a busy rail replaces a guess.
     LiveRate(double gap, double burst, std::size_t quantum, bool is_guess = false) noexcept;
 
-    Change look(const fsbml_live_look_t &l) noexcept;
+    Change look(const fsbml_live_look_t &l, std::uint64_t round_trip_ns = 0) noexcept;
     // A piece alone on the rail was delivered within so long: a sample as of a rail that is busy now and
     // then.
     Change trial(std::size_t bytes, std::uint64_t took_ns) noexcept;
@@ -49,6 +50,8 @@ private:
     static constexpr std::size_t kSamples = 8;
 
     void restart() noexcept;
+    Change sparse(std::uint64_t round_trip_ns) noexcept;
+    Change faster(double gap) noexcept; // at least: counts if that is much
     Change sampled(double gap, bool saturated) noexcept;
 
     double gap_;
@@ -58,6 +61,8 @@ private:
     // The sample that is being taken.
     std::uint64_t elapsed_ = 0, busy_ = 0;
     double bytes_ = 0.0;
+    unsigned times_ = 1;    // that it became busy
+    bool is_exact_ = true;  // no look was far from the one before
     bool saturated_ = true; // busy at all looks
     bool was_busy_ = false; // at the look before
     // The last samples, ns per byte.
