@@ -231,9 +231,9 @@ TEST(RatesReport, AllFormsHaveTheRates)
     EXPECT_NE(page.find("<h2>rail1 on node0 changed its rate</h2>"), std::string::npos);
     for (
         const char *const piece :
-        {"<rect x=\"0.00%\" y=\"2\" width=\"25.00%\" height=\"44\" class=\"c1\"><title>100 Mbit/s from 0 to 2.5 s<",
-         "<rect x=\"25.00%\" y=\"35\" width=\"25.00%\" height=\"11\" class=\"c1\"><title>25 Mbit/s from 2.5 s to 5 s<",
-         "<rect x=\"50.00%\" y=\"24\" width=\"50.00%\" height=\"22\" class=\"c1\"><title>50 Mbit/s from 5 s to 10 s<"}) {
+        {"<rect x=\"0.00%\" y=\"4\" width=\"25.00%\" height=\"40\" class=\"c1\"><title>100 Mbit/s from 0 to 2.5 s<",
+         "<rect x=\"25.00%\" y=\"34\" width=\"25.00%\" height=\"10\" class=\"c1\"><title>25 Mbit/s from 2.5 s to 5 s<",
+         "<rect x=\"50.00%\" y=\"24\" width=\"50.00%\" height=\"20\" class=\"c1\"><title>50 Mbit/s from 5 s to 10 s<"}) {
         EXPECT_NE(page.find(piece), std::string::npos) << piece;
     }
 }

@@ -70,6 +70,7 @@ fsbml_core_sources = \
 	core/explain/account/trace_file.hpp core/explain/account/trace_file.cpp \
 	core/explain/verdict/diagnosis.hpp core/explain/verdict/diagnosis.cpp \
 	core/explain/verdict/figures.hpp core/explain/verdict/figures.cpp \
+	core/explain/verdict/rates.hpp core/explain/verdict/rates.cpp \
 	core/explain/verdict/verdict.hpp core/explain/verdict/verdict.cpp \
 	core/explain/forms/json.hpp core/explain/forms/json.cpp \
 	core/explain/forms/page.hpp core/explain/forms/page.cpp \

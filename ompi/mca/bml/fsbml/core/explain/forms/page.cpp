@@ -221,7 +221,7 @@ std::string rates_title(const Figures &f)
 std::string rates_caption(const Figures &f)
 {
     return "What a rail carries, as noticed while the job ran: from MPI_Init to MPI_Finalize, "
-           + time_text(static_cast<double>(f.s.duration_ns)) + ", and up to the highest rate of all."
+           + time_text(static_cast<double>(f.s.duration_ns)) + ", each up to its highest rate."
            + (f.s.changes.more > 0 ? ' ' + plural(f.s.changes.more, "smaller change") + " not shown." : "");
 }
 

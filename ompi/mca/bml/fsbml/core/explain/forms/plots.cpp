@@ -255,19 +255,18 @@ std::string alternatives_plot(const Figures &f, const Colours &c)
 
 std::string rates_plot(const Figures &f, const Colours &c)
 {
-    constexpr int kHeight = 44;
+    constexpr int kTop = 4;
+    constexpr int kHeight = 40;
     double ends = std::max(1.0, static_cast<double>(f.s.duration_ns));
-    double most = 0.0;
     for (const Rates &r : f.rates) {
         ends = std::max(ends, static_cast<double>(r.changes.back()->ns));
-        most = std::max(most, r.most);
     }
     std::string s;
     for (const Rates &r : f.rates) {
-        std::string bar = rect(0.0, 1.0, 2, kHeight, "ground", "");
+        std::string bar = rect(0.0, 1.0, kTop, kHeight, "ground", "");
         const auto piece = [&](double from, double to, double mbps) {
-            const int height = std::max(1, static_cast<int>(std::lround(kHeight * mbps / most)));
-            bar += rect(from / ends, (to - from) / ends, 2 + kHeight - height, height, c.of(r.rail),
+            const int height = std::max(1, static_cast<int>(std::lround(kHeight * mbps / r.most)));
+            bar += rect(from / ends, (to - from) / ends, kTop + kHeight - height, height, c.of(r.rail),
                         digits3(mbps) + " Mbit/s from " + time_text(from) + " to " + time_text(to));
         };
         double from = 0.0;
@@ -278,7 +277,7 @@ std::string rates_plot(const Figures &f, const Colours &c)
             mbps = change->after_mbps;
         }
         piece(from, ends, mbps);
-        s += row(r.name, bar, digits3(r.least) + " to " + digits3(r.most) + " Mbit/s", kHeight + 4);
+        s += row(r.name, bar, digits3(r.least) + " to " + digits3(r.most) + " Mbit/s", 2 * kTop + kHeight);
     }
     return s;
 }

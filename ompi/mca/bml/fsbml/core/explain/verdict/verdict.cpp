@@ -3,6 +3,8 @@
 
 #include "explain/verdict/verdict.hpp"
 
+#include "explain/verdict/rates.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -164,31 +166,6 @@ void late(const Figures &f, Sentences &to)
                               "others use it now and then."
                         : is_given(f, i) ? ": it is slower than the given parameters say, or others use it."
                                          : ": it is slower than when it was measured, or others use it."));
-    }
-}
-
-// A change, and what came of it.
-void changed(const Figures &f, bool fell, Sentences &to)
-{
-    for (const Rates &r : f.rates) {
-        if (fell != r.fell()) {
-            continue;
-        }
-        const fsbml_change_t &first = *r.changes.front();
-        const std::size_t n = r.changes.size();
-        const std::string rail = clean_of(first.name).empty() ? f.name[r.rail] : clean_of(first.name);
-        const std::string node = clean_of(first.node);
-        std::string s = rail + " changed its rate" + (node.empty() ? "" : " on " + node)
-                        + (n > 2 ? ' ' + count_text(n) + " times, between " + digits3(r.least) + " and "
-                                       + digits3(r.most) + " Mbit/s; first "
-                                 : ": ")
-                        + "from " + digits3(first.before_mbps) + " to " + digits3(first.after_mbps)
-                        + " Mbit/s, " + time_text(static_cast<double>(first.ns)) + " into the job";
-        if (2 == n) {
-            s += ", and to " + digits3(r.changes[1]->after_mbps) + " after "
-                 + time_text(static_cast<double>(r.changes[1]->ns));
-        }
-        to.push_back(s + '.');
     }
 }
 
@@ -378,7 +355,7 @@ Verdict verdict(const Figures &f)
         return v;
     }
     faults(f, v.sentences);
-    changed(f, true, v.sentences);
+    add_changed(f, true, v.sentences);
     late(f, v.sentences);
     foreign(f, v.sentences);
     resent(f, v.sentences);
@@ -397,7 +374,7 @@ Verdict verdict(const Figures &f)
         gain(f, v.sentences);
         against_r2(f, v.sentences);
     }
-    changed(f, false, v.sentences);
+    add_changed(f, false, v.sentences);
     if (s.heard < s.ranks) {
         v.sentences.push_back(count_text(s.ranks - s.heard) + " of " + plural(s.ranks, "rank")
                               + " told nothing: what they did is not in here.");
