@@ -60,6 +60,23 @@ FAKE_TEST(the_wait_for_others_is_a_rest)
     job_down();
 }
 
+/* Nothing is sent, and the partner is not waited for. */
+FAKE_TEST(without_measurement_rails_are_what_is_said_of_them)
+{
+    (void) job_up(0, 40, 400);
+    mca_bml_fsbml_params.measure = false;
+    fsbml_rails.rail[0].btl->btl_bandwidth = 1000;
+    fsbml_rails.rail[1].btl->btl_bandwidth = 100;
+    const uint64_t start = virtual_ns;
+    fsbml_calibrate();
+    CHECK(has_gap(0, 8) && has_gap(1, 80) && !fit(0)->tight
+          && NULL != strstr(fit(1)->reason, "not measured"));
+    CHECK(fsbml_calibrated && !net_table && virtual_ns - start < 1000000);
+    fsbml_loggp_t p;
+    CHECK(fsbml_sched_model(fsbml_rails.sched, 1, &p) && 80 == p.G_ns_per_byte);
+    job_down();
+}
+
 FAKE_TEST(rails_need_not_be_measured_together)
 {
     (void) job_up(0, 40, 400);

@@ -46,7 +46,7 @@ static inline mca_bml_fsbml_endpoint_t *job_up(uint32_t me, double fast, double 
     mca_bml_fsbml_params.calib = (fsbml_calib_config_t){
         .packets = 16, .size_step = 2048, .small_size = 1, .samples = 9, .budget_ns = 300000000};
     mca_bml_fsbml_params.probe_timeout_ns = 500000000;
-    mca_bml_fsbml_params.together = true;
+    mca_bml_fsbml_params.measure = mca_bml_fsbml_params.together = true;
     mca_bml_fsbml_params.cache = FSBML_CACHE_OFF;
     mca_bml_fsbml_params.ledger = FSBML_LEDGER_OFF;
     memset(&peer_hello, 0, sizeof(peer_hello));

@@ -6,7 +6,6 @@
 #include "flow/live_rate.hpp"
 #include "test.hpp"
 
-#include <cmath>
 #include <random>
 
 namespace
@@ -28,7 +27,7 @@ fsbml_live_look_t busy_look(double gap, std::uint64_t elapsed = kMs)
 int jumps_after(LiveRate &rate, const fsbml_live_look_t &look, int most)
 {
     for (int ms = 1; ms <= most; ++ms) {
-        if (FSBML_LIVE_JUMP == rate.look(look)) {
+        if (LiveRate::Change::jump == rate.look(look)) {
             return ms;
         }
     }
@@ -58,6 +57,24 @@ TEST(LiveRate, FollowsAVerySlowRailByOneFragment)
     EXPECT_NEAR(2000.0, rate.gap(), 10.0);
 }
 
+TEST(LiveRate, NeedsNoWholeFragmentsOfARailThatIsLate)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    jumps_after(rate, busy_look(40.0), 100);
+    const int ms = jumps_after(rate, busy_look(400.0), 1000);
+    EXPECT_LE(ms, 3 * 11 + 5); // a sample should have taken 5 ms: three of 11, not of 53
+}
+
+TEST(LiveRate, ReplacesAGuessByTheFirstSample)
+{
+    LiveRate rate(0.8, 0.0, kQuantum, true);
+    EXPECT_LE(jumps_after(rate, busy_look(400.0), 1000), 12);
+    EXPECT_NEAR(400.0, rate.gap(), 1.0);
+    for (int ms = 0; ms < 11; ++ms) { // from then on it is no guess
+        EXPECT_NE(LiveRate::Change::jump, rate.look(busy_look(40.0)));
+    }
+}
+
 TEST(LiveRate, DriftsToARailThatIsALittleSlower)
 {
     LiveRate rate(40.0, 0.0, kQuantum);
@@ -72,7 +89,7 @@ TEST(LiveRate, NeverJumpsByNoise)
     std::uniform_real_distribution<double> noise(0.7, 1.3);
     LiveRate rate(40.0, 0.0, kQuantum);
     for (int ms = 0; ms < 100000; ++ms) {
-        ASSERT_NE(FSBML_LIVE_JUMP, rate.look(busy_look(40.0 * noise(random)))) << ms;
+        ASSERT_NE(LiveRate::Change::jump, rate.look(busy_look(40.0 * noise(random)))) << ms;
     }
     EXPECT_NEAR(40.0, rate.gap(), 4.0);
 }
@@ -87,7 +104,7 @@ TEST(LiveRate, FindsOutThatAHardlyUsedRailHasRecovered)
         for (const fsbml_live_look_t &l : {fsbml_live_look_t{kMs, kMs, 0, 25000, true},
                                            fsbml_live_look_t{kMs, 0, 0, kQuantum - 25000, false},
                                            fsbml_live_look_t{2 * kMs, 0, 0, 0, false}}) {
-            any = FSBML_LIVE_JUMP == rate.look(l) || any;
+            any = LiveRate::Change::jump == rate.look(l) || any;
         }
         jumped = any ? i : jumped;
     }
@@ -100,8 +117,8 @@ TEST(LiveRate, IsNoSlowerForPauses)
 {
     LiveRate rate(40.0, 0.0, kQuantum);
     for (int i = 0; i < 1000; ++i) {
-        EXPECT_EQ(FSBML_LIVE_SAME, rate.look({kMs, kMs, 0, 10000, true}));
-        EXPECT_EQ(FSBML_LIVE_SAME, rate.look({kMs, 0, 0, 1000, false}));
+        EXPECT_EQ(LiveRate::Change::none, rate.look({kMs, kMs, 0, 10000, true}));
+        EXPECT_EQ(LiveRate::Change::none, rate.look({kMs, 0, 0, 1000, false}));
     }
     EXPECT_EQ(40.0, rate.gap());
 }
@@ -110,7 +127,7 @@ TEST(LiveRate, IsNotTheReceivers)
 {
     LiveRate rate(40.0, 0.0, kQuantum);
     for (int ms = 0; ms < 3000; ++ms) { // it was stopped: nothing is taken in
-        EXPECT_EQ(FSBML_LIVE_SAME, rate.look({kMs, kMs, kMs, 0, true}));
+        EXPECT_EQ(LiveRate::Change::none, rate.look({kMs, kMs, kMs, 0, true}));
     }
     EXPECT_EQ(40.0, rate.gap());
 }
@@ -120,10 +137,10 @@ TEST(LiveRate, IsNotWhatABucketLetsPass)
     const double burst = 1e6;
     LiveRate rate(80.0, burst, kQuantum);
     for (int i = 0; i < 20; ++i) {
-        EXPECT_EQ(FSBML_LIVE_SAME, rate.look({1000 * kMs, 0, 0, 0, false})); // the bucket fills
-        for (int ms = 0; ms < 100; ++ms) {                                   // and empties, ten times faster
+        EXPECT_EQ(LiveRate::Change::none, rate.look({1000 * kMs, 0, 0, 0, false})); // the bucket fills
+        for (int ms = 0; ms < 100; ++ms) { // and empties, ten times faster
             const double gap = ms < 8 ? 8.0 : 80.0;
-            EXPECT_NE(FSBML_LIVE_JUMP, rate.look(busy_look(gap))) << i << ' ' << ms;
+            EXPECT_NE(LiveRate::Change::jump, rate.look(busy_look(gap))) << i << ' ' << ms;
         }
     }
     EXPECT_NEAR(80.0, rate.gap(), 1.0);
@@ -134,26 +151,11 @@ TEST(LiveRate, TakesTheKernelsCountBetweenLooksThatAreFarApart)
 {
     LiveRate rate(40.0, 0.0, kQuantum);
     for (int i = 0; i < 100; ++i) { // busy for 12 of 50 ms, at both looks: queued since
-        EXPECT_EQ(FSBML_LIVE_SAME, rate.look({50 * kMs, 12 * kMs, 0, 300000, true}));
+        EXPECT_EQ(LiveRate::Change::none, rate.look({50 * kMs, 12 * kMs, 0, 300000, true}));
     }
     EXPECT_EQ(40.0, rate.gap());
     EXPECT_GT(jumps_after(rate, busy_look(400.0, 50 * kMs), 100), 0);
     EXPECT_NEAR(400.0, rate.gap(), 1.0);
-}
-
-TEST(LiveRate, RefusesWhatIsNoRate)
-{
-    EXPECT_EQ(nullptr, fsbml_live_create(0.0, 0.0, kQuantum));
-    EXPECT_EQ(nullptr, fsbml_live_create(std::nan(""), 0.0, kQuantum));
-    EXPECT_EQ(nullptr, fsbml_live_create(1.0, -1.0, kQuantum));
-    EXPECT_EQ(nullptr, fsbml_live_create(1.0, 0.0, 0));
-    fsbml_live_t *live = fsbml_live_create(40.0, 0.0, kQuantum);
-    ASSERT_NE(nullptr, live);
-    const fsbml_live_look_t look = busy_look(40.0);
-    EXPECT_EQ(FSBML_LIVE_SAME, fsbml_live_look(live, &look));
-    EXPECT_EQ(40.0, fsbml_live_gap(live));
-    fsbml_live_destroy(live);
-    fsbml_live_destroy(nullptr);
 }
 
 } // namespace

@@ -59,7 +59,10 @@ fsbml_core_sources = \
 	core/measure/start/together.hpp core/measure/start/together.cpp \
 	core/measure/distance/distance.hpp core/measure/distance/distance.cpp \
 	core/measure/distance/turns.hpp core/measure/distance/turns.cpp \
+	core/flow/feedback.hpp core/flow/feedback.cpp \
 	core/flow/live_rate.hpp core/flow/live_rate.cpp \
+	core/flow/pauses.hpp core/flow/pauses.cpp \
+	core/flow/rooms.hpp core/flow/rooms.cpp \
 	core/explain/account/account.hpp core/explain/account/account.cpp \
 	core/explain/account/merge.hpp core/explain/account/merge.cpp \
 	core/explain/account/summary_wire.hpp core/explain/account/summary_wire.cpp \
@@ -125,7 +128,6 @@ fsbml_shim_sources = \
 	peers/proof.c \
 	flow/flow.h \
 	flow/flow.c \
-	flow/room.c \
 	flow/sockets.c \
 	send/send.h \
 	send/btl.c \

@@ -4,23 +4,28 @@
  * @file
  * Flow: what the transport says of the rails while the job runs, and how much may wait on them.
  *
- * At most once a millisecond, while a rail has something to do, the kernel is asked what this process'
- * connections on it have delivered, and what is left. That corrects the rail's rate and its backlog. While
- * small messages are sent as well, a rail gets no more bulk than it needs to stay busy: what the PML is
- * refused it keeps, and offers again, so that the rail is chosen when there is room on it, and nothing small
- * waits behind much.
+ * The core decides (core/flow/feedback.hpp): which rails are to be looked at, what follows for their rates
+ * and backlogs, which rail bulk takes, and when it is to wait. This room reads the clock, asks the kernel
+ * what this process' connections have delivered and what is left, and tells of rates that have changed.
  */
 #ifndef MCA_BML_FSBML_FLOW_H
 #define MCA_BML_FSBML_FLOW_H
 
 #include "peers/peers.h"
 
-/** Messages up to this size are urgent, fragments and messages beyond the other may wait. */
-enum { FSBML_FLOW_URGENT = 4096, FSBML_FLOW_BULK = 8192 };
+/** Messages up to this size are urgent; those beyond FSBML_FLOW_BULK may wait. */
+enum { FSBML_FLOW_URGENT = 4096 };
 
 /** Once there are rails. `urgent` is called when small messages are sent again, or no more. */
 void fsbml_flow_setup(void (*urgent)(bool begins));
 void fsbml_flow_teardown(void);
+/** Whoever is told of a rail that has become slower or faster for good: once for each change, `into_ns` after
+ * the rails were set up, with its rates in Mbit/s. It is called from a progress function, and sends nothing.
+ * One at most, any time after fsbml_flow_setup() and until fsbml_flow_teardown(). */
+void fsbml_flow_listen(void (*changed)(uint32_t rail, uint64_t into_ns, double before_mbps,
+                                       double after_mbps));
+/** Whether a rail's model, which it is given next, is no measurement. */
+void fsbml_flow_guessed(uint32_t rail, bool is_guess);
 /** Size of fragments: what a rail must have to be busy. */
 void fsbml_flow_quantum(const mca_bml_fsbml_group_t *group, size_t bytes);
 
@@ -49,33 +54,9 @@ int fsbml_flow_rail(uint32_t best, uint32_t rails, size_t *bytes, bool may_cut, 
 /* ------------------------------------------------------------------- inside the room */
 
 /* flow/sockets.c: what the kernel says of this process' connections */
-/** What all connections of a rail have done since the look before. */
-typedef struct fsbml_flow_seen_t {
-    size_t n; /**< connections that are known; 0: nothing else is */
-    fsbml_live_look_t look;
-    uint64_t queued;        /**< bytes that the rail has still to take, not what a receiver has no room for */
-    uint64_t round_trip_ns; /**< the shortest */
-    double payload;         /**< share of it in what an interface counts */
-    bool is_stale;          /**< some have gone: they are to be searched for */
-} fsbml_flow_seen_t;
 fsbml_flow_seen_t fsbml_sockets_look(uint32_t rail);
 /** Finds the connections, and keeps what is known of those that are still there. */
 void fsbml_sockets_search(void);
 void fsbml_sockets_forget(void);
-
-/* flow/room.c: what may be sent */
-/** `alone`: no other rank uses the rails; `may`: bulk may be refused. */
-void fsbml_room_begin(bool alone, bool may);
-/** Returns how often bulk was refused. */
-uint32_t fsbml_room_end(void);
-/** What a byte takes on a rail, and with how much to do it takes no more bulk. */
-void fsbml_room_set(uint32_t rail, double gap, uint64_t window_ns);
-/** What this process has with it at a look. */
-void fsbml_room_left(uint32_t rail, size_t bytes);
-/** A rail is to have the next small piece; false: another one has, or is to. */
-bool fsbml_room_try(uint32_t rail);
-/** When a rail was given such a piece, and how large; 0: none is under way. */
-uint64_t fsbml_room_tried(uint32_t rail, size_t *bytes);
-void fsbml_room_try_end(void);
 
 #endif /* MCA_BML_FSBML_FLOW_H */

@@ -55,19 +55,15 @@ static void add(watched_t *s, fsbml_flow_seen_t *seen)
     if ((0 == queued && !s->active && n_sockets > FEW_SOCKETS) || !fsbml_kernel_flow(&s->is, &now)) {
         return;
     }
-    const uint64_t limited = now.limited_ns - s->last.limited_ns, busy = now.busy_ns - s->last.busy_ns;
-    if (s->is_known) {
-        seen->look.bytes += now.acknowledged - s->last.acknowledged;
-        seen->look.busy_ns += busy;
-        seen->look.limited_ns += limited;
-    }
-    if (!s->is_known || limited <= busy / 2) {
-        seen->queued += now.queued;
-    }
-    if (0 == seen->round_trip_ns || now.round_trip_ns < seen->round_trip_ns) {
-        seen->round_trip_ns = now.round_trip_ns;
-    }
-    seen->payload = now.payload;
+    const fsbml_flow_connection_t since = {.acknowledged = now.acknowledged - s->last.acknowledged,
+                                           .busy_ns = now.busy_ns - s->last.busy_ns,
+                                           .limited_ns = now.limited_ns - s->last.limited_ns,
+                                           .queued = now.queued,
+                                           .in_flight = now.in_flight,
+                                           .round_trip_ns = now.round_trip_ns,
+                                           .payload = now.payload,
+                                           .is_first = !s->is_known};
+    fsbml_flow_add(seen, &since);
     s->active = 0 != now.queued;
     s->is_known = true;
     s->last = now;

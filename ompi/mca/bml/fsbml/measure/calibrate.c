@@ -123,12 +123,7 @@ static void assume(fsbml_table_t *table, const uint32_t *rail, size_t n)
     for (size_t i = 0; i < n; ++i) {
         fsbml_fit_t *fit = &table->rail[i].fit;
         if (!fit->valid && (live & fsbml_bit(rail[i]))) {
-            const size_t used = strlen(fit->reason);
-            fit->params = fsbml_prior(rail[i]);
-            fit->valid = true;
-            fit->tight = false;
-            snprintf(fit->reason + used, sizeof(fit->reason) - used,
-                     "%snot measured: what BTL and device say", used > 0 ? "; " : "");
+            fsbml_table_assume(rail[i], fit);
         }
     }
 }

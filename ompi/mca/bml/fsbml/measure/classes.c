@@ -339,6 +339,15 @@ void fsbml_calibrate(void)
 {
     fsbml_prtt_reset();
     partial = false;
+    if (!mca_bml_fsbml_params.measure) {
+        fsbml_table_apply_assumed();
+        fsbml_calibrated = true;
+        if (0 == OMPI_PROC_MY_NAME->vpid) {
+            free(mca_bml_fsbml_params.display ? fsbml_pairs_all() : NULL); /* which tells of the hosts */
+            listener->show(NULL);
+        }
+        return;
+    }
     fsbml_pairs_t *pairs = fsbml_pairs_mine();
     if (NULL != pairs) {
         take_part(pairs);

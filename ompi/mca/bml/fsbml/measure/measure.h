@@ -114,7 +114,10 @@ uint32_t fsbml_benchmark(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, con
                          uint32_t failed);
 
 /* measure/table.c: rails that were not measured */
-fsbml_loggp_t fsbml_prior(uint32_t rail);
+/** A fit of parameters that are assumed, with a reason that says so. */
+void fsbml_table_assume(uint32_t rail, fsbml_fit_t *fit);
+/** Applies a table in which those of all rails are. */
+void fsbml_table_apply_assumed(void);
 
 /* measure/sweep.c: a rail that is measured answers no more */
 /** Waits until rail number `silent` answers again, or gives it up, with a sentence about what was not

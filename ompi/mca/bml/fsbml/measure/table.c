@@ -43,7 +43,7 @@ static bool all_have(double (*figure)(uint32_t rail), bool *differ)
     return all;
 }
 
-fsbml_loggp_t fsbml_prior(uint32_t rail)
+static fsbml_loggp_t prior(uint32_t rail)
 {
     bool speeds_differ, told_differ, latencies_differ;
     const bool devices = all_have(device_mbps, &speeds_differ), told = all_have(told_mbps, &told_differ),
@@ -54,6 +54,41 @@ fsbml_loggp_t fsbml_prior(uint32_t rail)
                            .o_r_ns = USUAL_O_NS,
                            .g_ns = USUAL_O_NS,
                            .G_ns_per_byte = 8e3 / mbps};
+}
+
+void fsbml_table_assume(uint32_t rail, fsbml_fit_t *fit)
+{
+    const size_t used = strlen(fit->reason);
+    fit->params = prior(rail);
+    fit->valid = true;
+    fit->tight = false;
+    snprintf(fit->reason + used, sizeof(fit->reason) - used, "%snot measured: what BTL and device say",
+             used > 0 ? "; " : "");
+}
+
+void fsbml_table_apply_assumed(void)
+{
+    fsbml_table_t *table = calloc(1, sizeof(*table));
+    for (uint32_t i = 0; NULL != table && i < fsbml_rails.n_rails; ++i) {
+        fsbml_table_rail_t *t = &table->rail[table->n_rails++];
+        memcpy(t->key, fsbml_rails.rail[i].key, sizeof(t->key));
+        memcpy(t->name, fsbml_rails.rail[i].name, sizeof(t->name));
+        fsbml_table_assume(i, &t->fit);
+    }
+    if (NULL != table) {
+        fsbml_table_apply(table);
+    }
+    free(table);
+}
+
+/* Gives the scheduler a rail's model. What was assumed is told from what was measured: it goes with the first
+ * evidence. */
+static bool set_model(uint32_t rail, const fsbml_loggp_t *p)
+{
+    const fsbml_loggp_t assumed = prior(rail);
+    fsbml_flow_guessed(rail, 0 == memcmp(p, &assumed, sizeof(assumed)));
+    fsbml_rails.rail[rail].model = *p;
+    return 0 == fsbml_sched_set_model(fsbml_rails.sched, rail, p);
 }
 
 /* A tool's thread may read what the table says of a rail at any time. */
@@ -158,8 +193,7 @@ static void use(uint32_t i, const fsbml_table_rail_t *row, bool reversed)
         FSBML_VERBOSE(FSBML_V_RAILS, "%s is used with the parameters of the other direction, G %.4g ns/B",
                       row->name, p.G_ns_per_byte);
     }
-    rail->measured = 0 == fsbml_sched_set_model(fsbml_rails.sched, i, &p);
-    rail->model = p;
+    rail->measured = set_model(i, &p);
     (void) fsbml_account_set_model(fsbml_observe_account(), i, &p); /* if there is one */
     atomic_store(&rail->L_ns, (uint64_t) p.L_ns);
     const double one = fsbml_fit_prtt(&row->fit, FSBML_PROBE_THERE, 1, 0, FSBML_PACKET_HEADER);
@@ -185,8 +219,8 @@ void fsbml_table_apply(const fsbml_table_t *table)
                               "%s (%s) was measured by no pair of nodes: what BTL and device say",
                               m->rail[i].name, m->rail[i].key);
             }
-            m->rail[i].model = fsbml_prior(i);
-            (void) fsbml_sched_set_model(m->sched, i, &m->rail[i].model);
+            const fsbml_loggp_t assumed = prior(i);
+            (void) set_model(i, &assumed);
         } else if (r->fit.valid && !is_another_process(copy, r)) {
             use(i, r, is_reversed(local, r->pair));
         }

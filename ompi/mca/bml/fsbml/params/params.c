@@ -34,6 +34,7 @@ enum {
     N_BUDGET,
     N_PROBE_TIMEOUT,
     N_QUANTUM,
+    N_MEASURE,
     N_TOGETHER,
     N_PER_PEER,
     N_FEEDBACK,
@@ -87,6 +88,12 @@ static number_t number[N_NUMBERS] = {
         "Largest fragment of a long message, in bytes; 0 = the smallest that still uses every rail well, "
         "from the measured parameters (0, or 1024-1073741824, default 0)",
         0, 1073741824, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY),
+    [N_MEASURE] = NUMBER(
+        "measure",
+        "Whether the rails are measured at start; 0 = they begin with what BTLs and devices say of themselves, "
+        "and are learned from what the job sends (bml_fsbml_feedback) (0 or 1, default 1; with bml_fsbml_table "
+        "1)",
+        0, 1, 1, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_TOGETHER] =
         NUMBER("together",
                "Whether all rails are measured at once as well, to find those that share a link, a bus or a "
@@ -327,6 +334,7 @@ int fsbml_params_register(const mca_base_component_t *component)
     /* The user's own table is used as it is, unless the user says this as well. */
     const bool pinned = NULL != p->table && '\0' != p->table[0];
     p->per_peer = 0 != number[N_PER_PEER].value && (!pinned || !is_default("per_peer"));
+    p->measure = 0 != number[N_MEASURE].value || pinned;
     p->feedback = 0 != number[N_FEEDBACK].value;
     fsbml_verbosity = (int) number[N_VERBOSE].value;
     p->display = 0 != number[N_DISPLAY].value;
@@ -340,7 +348,8 @@ void fsbml_params_agreed(char *buf, size_t len)
 {
     const mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
     snprintf(buf, len,
-             "packets=%u step=%u small=%u samples=%u budget=%" PRIu64 " timeout=%" PRIu64 " together=%d",
+             "packets=%u step=%u small=%u samples=%u budget=%" PRIu64 " timeout=%" PRIu64
+             " measure=%d together=%d",
              p->calib.packets, p->calib.size_step, p->calib.small_size, p->calib.samples, p->calib.budget_ns,
-             p->probe_timeout_ns, p->together);
+             p->probe_timeout_ns, p->measure, p->together);
 }

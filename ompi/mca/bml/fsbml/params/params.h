@@ -53,6 +53,7 @@ typedef struct mca_bml_fsbml_params_t {
     char *include;    /**< comma-separated names, NULL or "": all */
     char *exclude;
     bool display;  /**< the rail table is printed at start */
+    bool measure;  /**< rails are measured at start */
     bool together; /**< rails are measured beside each other as well */
     bool feedback; /**< rails are watched while the job runs */
     bool per_peer; /**< how far each peer is, is looked at */

@@ -210,6 +210,8 @@ bool fsbml_kernel_flow(const fsbml_kernel_socket_t *socket, fsbml_kernel_flow_t 
     }
     const bool knows = UINT32_MAX != info.tcpi_min_rtt;
     flow->queued = (uint64_t) queued;
+    flow->in_flight =
+        (uint64_t) queued > info.tcpi_notsent_bytes ? (uint64_t) queued - info.tcpi_notsent_bytes : 0;
     flow->acknowledged = info.tcpi_bytes_acked;
     flow->busy_ns = (uint64_t) info.tcpi_busy_time * 1000u;
     flow->limited_ns = (uint64_t) info.tcpi_rwnd_limited * 1000u;

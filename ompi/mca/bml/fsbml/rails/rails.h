@@ -183,7 +183,8 @@ typedef struct fsbml_kernel_socket_t {
 size_t fsbml_kernel_sockets(fsbml_kernel_socket_t *socket, size_t most);
 /** What the kernel knows of one; all but `queued` are sums since it is there. */
 typedef struct fsbml_kernel_flow_t {
-    uint64_t queued; /**< bytes that are not acknowledged: on their way, or still here */
+    uint64_t queued;    /**< bytes that are not acknowledged: on their way, or still here */
+    uint64_t in_flight; /**< of them, those that have been sent */
     uint64_t acknowledged, busy_ns, limited_ns; /**< limited: the receiver has no room */
     uint64_t round_trip_ns;                     /**< the shortest of late */
     double payload;                             /**< share of it in what an interface counts */

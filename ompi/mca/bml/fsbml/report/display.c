@@ -242,7 +242,8 @@ static void print_all(const fsbml_pair_t *pair)
 
 void fsbml_display(const fsbml_pair_t *pair)
 {
-    if (FSBML_V_TABLE <= fsbml_verbosity && NULL != pair && NULL != fsbml_table()) {
+    const bool leads = NULL != pair || !mca_bml_fsbml_params.measure;
+    if (FSBML_V_TABLE <= fsbml_verbosity && leads && NULL != fsbml_table()) {
         print_table(fsbml_table(), NULL);
     }
     if (mca_bml_fsbml_params.display) {

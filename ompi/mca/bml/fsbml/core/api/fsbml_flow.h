@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Feedback: what the transport says of a rail's rate and backlog while the job runs. Part of fsbml_core.h. */
+/* Feedback: what the transport says of the rails while the job runs. Part of fsbml_core.h. */
 #ifndef FSBML_FLOW_H
 #define FSBML_FLOW_H
 
@@ -10,8 +10,33 @@
 extern "C" {
 #endif
 
-/** The rate of one rail, kept up to date by what its transport has delivered (core/flow/live_rate.hpp). */
-typedef struct fsbml_live_t fsbml_live_t;
+struct fsbml_sched_t; /* fsbml_schedule.h */
+
+/** Fragments and messages beyond this size may wait. */
+enum { FSBML_FLOW_BULK = 8192 };
+
+/** What a process learns of its rails while it sends, and how much bulk a rail may have
+ * (core/flow/feedback.hpp, core/flow/rooms.hpp). One thread at a time may look; any may offer bulk. */
+typedef struct fsbml_feedback_t fsbml_feedback_t;
+
+typedef struct fsbml_feedback_config_t {
+    struct fsbml_sched_t *sched; /**< whose rails these are; it is corrected */
+    uint32_t watched;            /**< bits: rails whose transport can be asked */
+    bool alone;                  /**< no other process uses the rails */
+    bool may_refuse;             /**< bulk that is refused is offered again */
+} fsbml_feedback_config_t;
+
+/** NULL with errno set on failure. */
+fsbml_feedback_t *fsbml_feedback_create(const fsbml_feedback_config_t *config) FSBML_NOEXCEPT;
+void fsbml_feedback_destroy(fsbml_feedback_t *f) FSBML_NOEXCEPT;
+/** Whether a rail's model, which it is given next, is no measurement: the first evidence replaces it. */
+void fsbml_feedback_guessed(fsbml_feedback_t *f, size_t rail, bool is_guess) FSBML_NOEXCEPT;
+/** Size of fragments on a rail: what it must have to be busy. */
+void fsbml_feedback_quantum(fsbml_feedback_t *f, size_t rail, size_t bytes) FSBML_NOEXCEPT;
+/** What a byte of a fragment takes on a rail by now, in ns; 0: not known. Any thread. */
+double fsbml_feedback_gap(const fsbml_feedback_t *f, size_t rail) FSBML_NOEXCEPT;
+
+/* ---------------------------------------------------------------- looking */
 
 /** What was seen of a rail since the look before. */
 typedef struct fsbml_live_look_t {
@@ -22,23 +47,66 @@ typedef struct fsbml_live_look_t {
     bool is_busy;        /**< at its end */
 } fsbml_live_look_t;
 
-typedef enum fsbml_live_change_t {
-    FSBML_LIVE_SAME = 0,
-    FSBML_LIVE_DRIFT = 1, /**< the rate is another one, by a little */
-    FSBML_LIVE_JUMP = 2,  /**< the rail has become far slower or faster */
-} fsbml_live_change_t;
+/** What all connections of a rail have done since the look before. */
+typedef struct fsbml_flow_seen_t {
+    size_t n;               /**< connections that are known; 0: nothing else is */
+    fsbml_live_look_t look; /**< but for what follows from the look before: time, and whether it is busy */
+    uint64_t queued;        /**< bytes that the rail has still to take, not what a receiver has no room for */
+    uint64_t round_trip_ns; /**< the shortest */
+    double payload;         /**< share of it in what an interface counts */
+    bool is_stale;          /**< some have gone: they are to be searched for */
+    bool all_known;         /**< there is no other connection on it */
+    uint64_t counted;       /**< bytes that the interface has sent in all; 0: unknown. Not used if alone */
+} fsbml_flow_seen_t;
 
-/**
- * `gap_ns_per_byte` is what a fragment's byte takes by the model, `burst_bytes` what a shaper's bucket holds,
- * `quantum` the bytes of a fragment. NULL with errno set on failure: -EINVAL for a gap that is none.
- */
-fsbml_live_t *fsbml_live_create(double gap_ns_per_byte, double burst_bytes, size_t quantum) FSBML_NOEXCEPT;
-void fsbml_live_destroy(fsbml_live_t *live) FSBML_NOEXCEPT;
-fsbml_live_change_t fsbml_live_look(fsbml_live_t *live, const fsbml_live_look_t *look) FSBML_NOEXCEPT;
-/** A piece of so many bytes, alone on the rail, was delivered within so long. */
-fsbml_live_change_t fsbml_live_trial(fsbml_live_t *live, size_t bytes, uint64_t took_ns) FSBML_NOEXCEPT;
-/** ns per byte, by all that was seen so far. */
-double fsbml_live_gap(const fsbml_live_t *live) FSBML_NOEXCEPT;
+/** What one connection has done since the look before, and what it has left. */
+typedef struct fsbml_flow_connection_t {
+    uint64_t acknowledged, busy_ns, limited_ns; /**< as in a look */
+    uint64_t queued;                            /**< bytes that are not acknowledged */
+    uint64_t in_flight;                         /**< of them, those that have been sent */
+    uint64_t round_trip_ns;
+    double payload;
+    bool is_first; /**< there was no look before: only what it has left counts */
+} fsbml_flow_connection_t;
+/** Adds a connection to what was seen of its rail. */
+void fsbml_flow_add(fsbml_flow_seen_t *seen, const fsbml_flow_connection_t *c) FSBML_NOEXCEPT;
+
+/** To be called whenever the process looks after its networks. True, at most once a millisecond: its rails
+ * are to be looked at, those that have something to do, and then fsbml_feedback_end() is to be called. */
+bool fsbml_feedback_begin(fsbml_feedback_t *f, uint64_t now_ns) FSBML_NOEXCEPT;
+/** Whether this rail's transport is to be asked. */
+bool fsbml_feedback_asks(fsbml_feedback_t *f, size_t rail, uint64_t now_ns) FSBML_NOEXCEPT;
+/** What it has said. False: it knows nothing of a rail that seems to have something to do. */
+bool fsbml_feedback_seen(fsbml_feedback_t *f, size_t rail, uint64_t now_ns,
+                         const fsbml_flow_seen_t *seen) FSBML_NOEXCEPT;
+void fsbml_feedback_end(fsbml_feedback_t *f) FSBML_NOEXCEPT;
+
+/** A rail's rate that has become another one, and has lasted. */
+typedef struct fsbml_rate_change_t {
+    uint32_t rail;
+    double before_mbps, after_mbps;
+} fsbml_rate_change_t;
+/** The next change to be told of; false: there is none. */
+bool fsbml_feedback_change(fsbml_feedback_t *f, fsbml_rate_change_t *change) FSBML_NOEXCEPT;
+
+/* ------------------------------------------------------------------- bulk */
+
+/** A fragment, or a message of more than FSBML_FLOW_BULK bytes, for which a rail is wanted. */
+typedef struct fsbml_bulk_t {
+    const void *of; /**< names the message */
+    size_t left;    /**< bytes of it that were not given to any rail yet, these among them */
+    size_t bytes;   /**< of this piece; may become less if it may be cut */
+    uint32_t best;  /**< the rail on which it would be delivered first */
+    uint32_t rails; /**< bits: those that reach the peer */
+    bool may_cut;
+} fsbml_bulk_t;
+
+/** The rail for a piece of bulk; -1: it is to wait, and to be offered again. `is_short`: small messages are
+ * sent as well, so a rail gets no more than keeps it busy. */
+int fsbml_feedback_rail(fsbml_feedback_t *f, uint64_t now_ns, bool is_short,
+                        fsbml_bulk_t *piece) FSBML_NOEXCEPT;
+/** How often bulk was refused. */
+uint32_t fsbml_feedback_refusals(const fsbml_feedback_t *f) FSBML_NOEXCEPT;
 
 #ifdef __cplusplus
 }

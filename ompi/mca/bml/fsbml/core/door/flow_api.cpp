@@ -4,43 +4,88 @@
 // The C boundary of feedback.
 #include "door/c_api.hpp"
 
-#include "flow/live_rate.hpp"
+#include "flow/feedback.hpp"
+#include "schedule/handles.hpp"
 
-struct fsbml_live_t final {
-    fsbml_live_t(double gap, double burst, std::size_t quantum) noexcept : impl(gap, burst, quantum) {}
-    fsbml::LiveRate impl;
+struct fsbml_feedback_t final {
+    explicit fsbml_feedback_t(const fsbml_feedback_config_t &c) noexcept : impl(c.sched->impl, c) {}
+    fsbml::Feedback impl;
 };
 
 extern "C" {
 
-fsbml_live_t *fsbml_live_create(double gap_ns_per_byte, double burst_bytes, size_t quantum) noexcept
+fsbml_feedback_t *fsbml_feedback_create(const fsbml_feedback_config_t *config) noexcept
 {
-    if (!(gap_ns_per_byte > 0.0) || !(burst_bytes >= 0.0) || 0 == quantum) {
+    if (nullptr == config || nullptr == config->sched) {
         errno = EINVAL;
         return nullptr;
     }
-    return fsbml::guard_new<fsbml_live_t>(
-        [&] { return new fsbml_live_t(gap_ns_per_byte, burst_bytes, quantum); });
+    return fsbml::guard_new<fsbml_feedback_t>([&] { return new fsbml_feedback_t(*config); });
 }
 
-void fsbml_live_destroy(fsbml_live_t *live) noexcept
+void fsbml_feedback_destroy(fsbml_feedback_t *f) noexcept
 {
-    delete live;
+    delete f;
 }
 
-fsbml_live_change_t fsbml_live_look(fsbml_live_t *live, const fsbml_live_look_t *look) noexcept
+void fsbml_feedback_guessed(fsbml_feedback_t *f, size_t rail, bool is_guess) noexcept
 {
-    return live->impl.look(*look);
+    if (rail < f->impl.rails()) {
+        f->impl.guessed(rail, is_guess);
+    }
 }
 
-fsbml_live_change_t fsbml_live_trial(fsbml_live_t *live, size_t bytes, uint64_t took_ns) noexcept
+void fsbml_feedback_quantum(fsbml_feedback_t *f, size_t rail, size_t bytes) noexcept
 {
-    return live->impl.trial(bytes, took_ns);
+    if (rail < f->impl.rails() && bytes > 0) {
+        f->impl.quantum(rail, bytes);
+    }
 }
 
-double fsbml_live_gap(const fsbml_live_t *live) noexcept
+double fsbml_feedback_gap(const fsbml_feedback_t *f, size_t rail) noexcept
 {
-    return live->impl.gap();
+    return rail < f->impl.rails() ? f->impl.gap(rail) : 0.0;
+}
+
+void fsbml_flow_add(fsbml_flow_seen_t *seen, const fsbml_flow_connection_t *c) noexcept
+{
+    fsbml::add_connection(*seen, *c);
+}
+
+bool fsbml_feedback_begin(fsbml_feedback_t *f, uint64_t now_ns) noexcept
+{
+    return f->impl.begin(now_ns);
+}
+
+bool fsbml_feedback_asks(fsbml_feedback_t *f, size_t rail, uint64_t now_ns) noexcept
+{
+    return rail < f->impl.rails() && f->impl.asks(rail, now_ns);
+}
+
+bool fsbml_feedback_seen(fsbml_feedback_t *f, size_t rail, uint64_t now_ns,
+                         const fsbml_flow_seen_t *seen) noexcept
+{
+    return f->impl.seen(rail, now_ns, *seen);
+}
+
+void fsbml_feedback_end(fsbml_feedback_t *f) noexcept
+{
+    f->impl.end();
+}
+
+bool fsbml_feedback_change(fsbml_feedback_t *f, fsbml_rate_change_t *change) noexcept
+{
+    return f->impl.change(*change);
+}
+
+int fsbml_feedback_rail(fsbml_feedback_t *f, uint64_t now_ns, bool is_short, fsbml_bulk_t *piece) noexcept
+{
+    return f->impl.rooms().take(now_ns, is_short, *piece);
+}
+
+uint32_t fsbml_feedback_refusals(const fsbml_feedback_t *f) noexcept
+{
+    return f->impl.rooms().refusals();
 }
 
 } // extern "C"

@@ -13,7 +13,9 @@ namespace
 
 constexpr std::uint64_t kLeastNs = 5'000'000; // of a sample
 constexpr double kFragments = 4.0;
-constexpr std::uint64_t kLongNs = 40'000'000;   // a slow rail's sample may have a single fragment
+constexpr std::uint64_t kLongNs = 10'000'000;   // of a sample of a rail that seems to have become slow
+constexpr double kLate = 2.0;                   // times later than it should be
+constexpr double kPart = 0.25;                  // fragments that it must have delivered
 constexpr std::uint64_t kSparseNs = 20'000'000; // of a rail that is busy now and then
 constexpr std::uint64_t kApartNs = 8'000'000;   // looks that are farther apart tell less than the kernel
 constexpr double kBusy = 0.9;                   // share of the time: all of it, but for the count's steps
@@ -36,8 +38,9 @@ double median(std::array<double, 8> v, std::size_t n) noexcept
 
 } // namespace
 
-LiveRate::LiveRate(double gap, double burst, std::size_t quantum) noexcept
-    : gap_(gap), burst_(burst), quantum_(static_cast<double>(quantum)), skip_(2.0 * burst)
+LiveRate::LiveRate(double gap, double burst, std::size_t quantum, bool is_guess) noexcept
+    : gap_(gap), burst_(burst), quantum_(static_cast<double>(quantum)), skip_(2.0 * burst),
+      is_guess_(is_guess)
 {
 }
 
@@ -48,7 +51,7 @@ void LiveRate::restart() noexcept
     saturated_ = true;
 }
 
-fsbml_live_change_t LiveRate::look(const fsbml_live_look_t &l) noexcept
+LiveRate::Change LiveRate::look(const fsbml_live_look_t &l) noexcept
 {
     const bool apart = l.elapsed_ns > kApartNs;
     const std::uint64_t busy = apart ? std::min(l.busy_ns, l.elapsed_ns) : l.is_busy ? l.elapsed_ns : 0;
@@ -56,7 +59,7 @@ fsbml_live_change_t LiveRate::look(const fsbml_live_look_t &l) noexcept
     was_busy_ = l.is_busy;
     if (share(l.limited_ns, l.elapsed_ns) > kLimited) {
         restart();
-        return FSBML_LIVE_SAME;
+        return Change::none;
     }
     if (burst_ > 0.0 && static_cast<double>(l.elapsed_ns - busy) > burst_ * gap_) {
         skip_ = 2.0 * burst_; // the bucket is full
@@ -64,17 +67,21 @@ fsbml_live_change_t LiveRate::look(const fsbml_live_look_t &l) noexcept
     if (skip_ > 0.0) {
         skip_ -= static_cast<double>(l.bytes);
         restart();
-        return FSBML_LIVE_SAME;
+        return Change::none;
+    }
+    if (!all_of_it && l.is_busy && 0 == elapsed_) {
+        return Change::none; // it has just begun: a sample of a busy rail may begin here
     }
     elapsed_ += l.elapsed_ns;
     busy_ += busy;
     bytes_ += static_cast<double>(l.bytes);
     saturated_ = saturated_ && all_of_it;
+    const bool late = static_cast<double>(busy_) >= kLate * kFragments * quantum_ * gap_;
     const bool enough = saturated_ ? (busy_ >= kLeastNs && bytes_ >= kFragments * quantum_)
-                                         || (busy_ >= kLongNs && bytes_ >= quantum_)
+                                         || (busy_ >= kLongNs && late && bytes_ >= kPart * quantum_)
                                    : busy_ >= kSparseNs && bytes_ >= quantum_;
     if (!enough) {
-        return FSBML_LIVE_SAME;
+        return Change::none;
     }
     const double gap = static_cast<double>(busy_) / bytes_;
     const bool saturated = saturated_;
@@ -82,38 +89,40 @@ fsbml_live_change_t LiveRate::look(const fsbml_live_look_t &l) noexcept
     return sampled(gap, saturated);
 }
 
-fsbml_live_change_t LiveRate::trial(std::size_t bytes, std::uint64_t took_ns) noexcept
+LiveRate::Change LiveRate::trial(std::size_t bytes, std::uint64_t took_ns) noexcept
 {
     return sampled(static_cast<double>(std::max<std::uint64_t>(took_ns, 1)) / static_cast<double>(bytes),
                    false);
 }
 
-fsbml_live_change_t LiveRate::sampled(double gap, bool saturated) noexcept
+LiveRate::Change LiveRate::sampled(double gap, bool saturated) noexcept
 {
     const int side = gap > kBeyond * gap_ ? 1 : gap_ > kBeyond * gap ? -1 : 0;
     if (!saturated && gap_ < kFarBeyond * gap) {
-        return FSBML_LIVE_SAME;
+        return Change::none;
     }
     sample_[at_] = gap;
     at_ = (at_ + 1) % kSamples;
     n_ = std::min(n_ + 1, kSamples);
     row_ = 0 == side ? 0 : side == side_ ? row_ + 1 : 1;
     side_ = side;
-    if (row_ >= kRow) {
+    const unsigned row = is_guess_ ? 1 : kRow;
+    is_guess_ = is_guess_ && !saturated;
+    if (row_ >= row) {
         std::array<double, kSamples> last{};
-        for (std::size_t i = 0; i < kRow; ++i) {
+        for (std::size_t i = 0; i < row; ++i) {
             last[i] = sample_[(at_ + kSamples - 1 - i) % kSamples];
         }
-        gap_ = median(last, kRow);
+        gap_ = median(last, row);
         n_ = at_ = row_ = 0;
         side_ = 0;
-        return FSBML_LIVE_JUMP;
+        return Change::jump;
     }
     if (n_ < kSamples) {
-        return FSBML_LIVE_SAME;
+        return Change::none;
     }
     gap_ += (median(sample_, n_) - gap_) / 8.0;
-    return FSBML_LIVE_DRIFT;
+    return Change::drift;
 }
 
 } // namespace fsbml

@@ -5,7 +5,8 @@
 //
 // A look tells how much was acknowledged since the one before, and whether the transport still had something
 // to deliver. Looks add up to samples. Two kinds count:
-// - of a rail that was busy at all looks: at least 5 ms and four fragments, or 40 ms and one;
+// - of a rail that was busy at all looks: at least 5 ms and four fragments; of one that takes twice as long
+//   for that as it should, 10 ms and a quarter of a fragment;
 // - of one that was busy at some of them, at least 20 ms. That is no more than an estimate of how long it was
 //   busy, and each time costs a round trip on top, so the sample counts only if the rail is faster than
 //   believed by a half: that is how a rail that has recovered, and is hardly used, is found out.
@@ -29,24 +30,31 @@ namespace fsbml
 class LiveRate
 {
 public:
-    // ns per byte, > 0; bytes; bytes.
-    LiveRate(double gap, double burst, std::size_t quantum) noexcept;
+    enum class Change : std::uint8_t {
+        none,
+        drift, // the rate is another one, by a little
+        jump,  // the rail has become far slower or faster
+    };
 
-    fsbml_live_change_t look(const fsbml_live_look_t &l) noexcept;
+    // ns per byte, > 0; bytes; bytes. The first sample of a busy rail replaces a guess.
+    LiveRate(double gap, double burst, std::size_t quantum, bool is_guess = false) noexcept;
+
+    Change look(const fsbml_live_look_t &l) noexcept;
     // A piece alone on the rail was delivered within so long: a sample as of a rail that is busy now and
     // then.
-    fsbml_live_change_t trial(std::size_t bytes, std::uint64_t took_ns) noexcept;
+    Change trial(std::size_t bytes, std::uint64_t took_ns) noexcept;
     double gap() const noexcept { return gap_; } // ns per byte
 
 private:
     static constexpr std::size_t kSamples = 8;
 
     void restart() noexcept;
-    fsbml_live_change_t sampled(double gap, bool saturated) noexcept;
+    Change sampled(double gap, bool saturated) noexcept;
 
     double gap_;
     const double burst_, quantum_;
     double skip_; // bytes that may have come out of a bucket
+    bool is_guess_;
     // The sample that is being taken.
     std::uint64_t elapsed_ = 0, busy_ = 0;
     double bytes_ = 0.0;

@@ -1,0 +1,253 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "flow/feedback.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fsbml
+{
+
+namespace
+{
+
+constexpr std::uint64_t kLookNs = 1'000'000; // between two looks
+// Between two pieces on a rail that gets nothing else; longer each time if its model has always said so, and
+// seems to be right.
+constexpr std::uint64_t kTrialNs = 200'000'000, kLongestTrialNs = 3'200'000'000;
+constexpr std::uint64_t kTellNs = 300'000'000; // a rate that lasts so long is told of
+// ... unless this process pauses so long: it may be short of a processor, not of a rail.
+constexpr std::uint64_t kStarvedNs = 1'000'000;
+constexpr std::uint64_t kFar = 4; // round trips
+constexpr std::size_t kUnknownQuantum = 65536;
+constexpr double kSlow = 2.0;   // times slower than its model: it would get no more bulk
+constexpr double kDrift = 0.05; // of the rate, for which the model is not touched
+constexpr double kTold = 1.25;  // likewise for telling
+
+} // namespace
+
+// A receiver that takes nothing in has acknowledged all that it has room for, so nothing is on its way. Where
+// much is, it is the rail that holds it: its queue has filled the receiver's window.
+void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) noexcept
+{
+    const std::uint64_t limited = c.in_flight > FSBML_FLOW_BULK ? 0 : c.limited_ns;
+    if (!c.is_first) {
+        seen.look.bytes += c.acknowledged;
+        seen.look.busy_ns += c.busy_ns;
+        seen.look.limited_ns += limited;
+    }
+    if (c.is_first || limited <= c.busy_ns / 2) {
+        seen.queued += c.queued;
+    }
+    if (0 == seen.round_trip_ns || c.round_trip_ns < seen.round_trip_ns) {
+        seen.round_trip_ns = c.round_trip_ns;
+    }
+    seen.payload = c.payload;
+}
+
+Feedback::Feedback(Scheduler &sched, const fsbml_feedback_config_t &config) noexcept
+    : sched_(sched), watched_(config.watched), alone_(config.alone),
+      rooms_(sched, config.alone, config.may_refuse)
+{
+    for (RailState &s : rail_) {
+        s.quantum.store(kUnknownQuantum, std::memory_order_relaxed);
+    }
+}
+
+// ------------------------------------------------------------------- rates
+
+// The rail may have another model than before, or its first. False: it has none.
+bool Feedback::has_model(std::size_t rail) noexcept
+{
+    RailState &s = rail_[rail];
+    fsbml_loggp_t given;
+    if (!sched_.model(rail, given)) {
+        return false;
+    }
+    if (!s.live || 0 != std::memcmp(&given, &s.given, sizeof given)) {
+        const std::size_t quantum = s.quantum.load();
+        s.given = given;
+        s.model_gap = given.G_ns_per_byte + given.g_ns / static_cast<double>(quantum);
+        s.told_gap = s.model_gap;
+        s.tell_gap = 0.0;
+        s.gap.store(s.model_gap);
+        s.live.emplace(s.model_gap, given.burst_ns / given.G_ns_per_byte, quantum, s.is_guess.load());
+    }
+    return true;
+}
+
+void Feedback::apply(std::size_t rail, std::uint64_t now_ns) noexcept
+{
+    RailState &s = rail_[rail];
+    const double live = s.live->gap();
+    double gap = s.gap.load(std::memory_order_relaxed);
+    if (live > gap * (1.0 + kDrift) || live < gap / (1.0 + kDrift)) {
+        gap = live;
+        s.gap.store(gap, std::memory_order_relaxed);
+        sched_.scale_model(rail, live / s.model_gap);
+    }
+    if (gap < s.told_gap * kTold && s.told_gap < gap * kTold) {
+        s.beyond_ns = 0;
+    } else if (0 == s.beyond_ns) {
+        s.beyond_ns = now_ns;
+    } else if (now_ns - s.beyond_ns > kTellNs && pauses_.usual_ns() < kStarvedNs) {
+        s.tell_gap = s.told_gap;
+        s.told_gap = gap;
+        s.beyond_ns = 0;
+    }
+}
+
+// Whether a rail had something to do all the time. What is on its way, or waits for an acknowledgement that
+// the peer holds back, keeps no rail busy: more than that is queued; or after far longer than a round trip it
+// has not delivered all that was queued before.
+bool Feedback::is_busy(std::size_t rail, const fsbml_flow_seen_t &seen,
+                       std::uint64_t elapsed_ns) const noexcept
+{
+    const bool waits = seen.queued > FSBML_FLOW_BULK, moves = seen.queued > 0 && seen.look.bytes > 0;
+    return (waits && static_cast<double>(seen.queued) * gap(rail) > static_cast<double>(seen.round_trip_ns))
+           || ((waits || moves) && elapsed_ns > kFar * seen.round_trip_ns
+               && seen.look.bytes < rail_[rail].queued);
+}
+
+void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept
+{
+    RailState &s = rail_[rail];
+    fsbml_live_look_t look = seen.look;
+    look.elapsed_ns = now_ns - s.looked_ns;
+    look.is_busy = is_busy(rail, seen, look.elapsed_ns);
+    if (!alone_) { // what the others sent went the same way
+        const bool known = 0 != seen.counted && 0 != s.interface_bytes;
+        const auto sent = static_cast<double>(seen.counted - s.interface_bytes);
+        s.interface_bytes = seen.counted;
+        if (!known) {
+            return;
+        }
+        look.bytes = static_cast<std::uint64_t>(sent * seen.payload);
+    }
+    if (LiveRate::Change::none != s.live->look(look) || 0 != s.beyond_ns) {
+        apply(rail, now_ns);
+    }
+}
+
+bool Feedback::change(fsbml_rate_change_t &change) noexcept
+{
+    for (std::size_t r = 0; r < rails(); ++r) {
+        RailState &s = rail_[r];
+        if (s.tell_gap > 0.0) {
+            change = {static_cast<std::uint32_t>(r), 8e3 / s.tell_gap, 8e3 / s.told_gap};
+            s.tell_gap = 0.0;
+            return true;
+        }
+    }
+    return false;
+}
+
+// ------------------------------------------------------------------ trials
+
+void Feedback::look_after_trials(std::size_t rail, std::uint64_t now_ns) noexcept
+{
+    RailState &s = rail_[rail];
+    const Rooms::Trial trial = rooms_.tried(rail);
+    if (0 != trial.sent_ns) {
+        const std::uint64_t took = now_ns - trial.sent_ns;
+        const bool faster =
+            static_cast<double>(took) < s.live->gap() / kSlow * static_cast<double>(trial.bytes);
+        if (LiveRate::Change::none != s.live->trial(trial.bytes, took)) {
+            apply(rail, now_ns);
+        }
+        const bool has_fallen = gap(rail) > kSlow * s.model_gap;
+        s.trial_pause_ns =
+            has_fallen || faster ? kTrialNs : std::clamp(2 * s.trial_pause_ns, kTrialNs, kLongestTrialNs);
+        s.trial_ns = faster ? now_ns : now_ns + s.trial_pause_ns;
+        s.used_ns = faster ? 0 : s.used_ns; // and again at once
+        rooms_.end_trial();
+    } else if ((gap(rail) > kSlow * s.model_gap || now_ns - s.used_ns > kTrialNs) && now_ns >= s.trial_ns
+               && rooms_.arm(rail)) {
+        s.trial_ns = now_ns + kTrialNs;
+    }
+}
+
+// ----------------------------------------------------------------- backlog
+
+// By what the transport has still to deliver, less what is on its way. That is more than what was charged if
+// the rail has become slower; it is less if charges were too high, but a BTL may keep what its transport has
+// no room for: only a queue that is nearly empty is taken at its word. Nothing is known of what other ranks
+// have left.
+void Feedback::correct(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept
+{
+    constexpr double most = 60e9; // ns; a ledger holds 69 s
+    const RailState &s = rail_[rail];
+    auto left = static_cast<std::uint64_t>(std::min(static_cast<double>(seen.queued) * gap(rail), most));
+    left -= std::min(left, seen.round_trip_ns);
+    const bool nearly_empty = seen.queued < 2 * s.quantum.load(std::memory_order_relaxed);
+    if (left > s.charged_ns || (alone_ && seen.all_known && nearly_empty)) {
+        static_cast<void>(sched_.correct(rail, s.vft, now_ns, left));
+    }
+}
+
+// ----------------------------------------------------------------- looking
+
+bool Feedback::begin(std::uint64_t now_ns) noexcept
+{
+    pause_ns_ = pauses_.look(now_ns);
+    if (now_ns < next_ns_) {
+        return false;
+    }
+    next_ns_ = now_ns + kLookNs;
+    return true;
+}
+
+bool Feedback::asks(std::size_t rail, std::uint64_t now_ns) noexcept
+{
+    RailState &s = rail_[rail];
+    if (0 == (watched_ >> rail & 1) || !has_model(rail)) {
+        return false;
+    }
+    s.vft = sched_.vft(rail);
+    s.charged_ns = sched_.backlog(rail, now_ns);
+    const std::uint64_t given = sched_.counters(rail).bytes;
+    const bool was_given = given - s.given_bytes > FSBML_FLOW_BULK;
+    if (0 == s.charged_ns && !s.is_busy && !was_given) {
+        look_after_trials(rail, now_ns);
+        return false;
+    }
+    s.given_bytes = given;
+    s.used_ns = now_ns;
+    return true;
+}
+
+bool Feedback::seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept
+{
+    RailState &s = rail_[rail];
+    s.has_evidence = 0 != seen.n;
+    if (!s.has_evidence) { // by the model
+        return s.charged_ns <= kLookNs;
+    }
+    if (0 != s.looked_ns) {
+        learn(rail, now_ns, seen);
+    }
+    correct(rail, now_ns, seen);
+    if (0 == seen.queued) {
+        look_after_trials(rail, now_ns);
+    }
+    s.is_busy = 0 != s.charged_ns || 0 != seen.queued;
+    s.queued = seen.queued;
+    s.looked_ns = now_ns;
+    rooms_.left(rail, seen.queued);
+    return true;
+}
+
+void Feedback::end() noexcept
+{
+    for (std::size_t r = 0; r < rails(); ++r) {
+        const RailState &s = rail_[r];
+        const double fragments = 2.0 * gap(r) * static_cast<double>(s.quantum.load()); // ns; 0: not known
+        const double least = alone_ ? fragments : std::max(fragments, 2.0 * static_cast<double>(kLookNs));
+        rooms_.set(r, gap(r),
+                   s.has_evidence && fragments > 0.0 ? static_cast<std::uint64_t>(least) + pause_ns_
+                                                     : Rooms::kNoLimit);
+    }
+}
+
+} // namespace fsbml

@@ -1,0 +1,36 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "flow/pauses.hpp"
+
+namespace fsbml
+{
+
+namespace
+{
+
+constexpr std::uint64_t kEpochNs = 2'500'000'000;
+constexpr std::uint64_t kLongNs = 10'000'000; // a pause that the system does not make
+
+} // namespace
+
+// A long pause counts whole if it is not the only one, as of a program that computes now and then.
+std::uint64_t Pauses::look(std::uint64_t now_ns) noexcept
+{
+    const std::uint64_t pause = 0 != last_ ? now_ns - last_ : 0;
+    last_ = now_ns;
+    if (now_ns - epoch_began_ > kEpochNs) {
+        before_ = now_;
+        now_ = Epoch{};
+        epoch_began_ = now_ns;
+    }
+    now_.sum += static_cast<double>(pause);
+    now_.squares += static_cast<double>(pause) * static_cast<double>(pause);
+    now_.n_long += pause > kLongNs ? 1 : 0;
+    now_.longest = std::max(now_.longest, pause);
+    const double sum = now_.sum + before_.sum;
+    usual_ = sum > 0.0 ? static_cast<std::uint64_t>(2.0 * (now_.squares + before_.squares) / sum) : 0;
+    return now_.n_long + before_.n_long > 1 ? std::max({usual_, now_.longest, before_.longest}) : usual_;
+}
+
+} // namespace fsbml

@@ -1,0 +1,324 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What a process learns of its rails while it sends: rates, backlogs, windows, by rails in virtual time.
+
+#include "flow.hpp"
+#include "test.hpp"
+
+namespace
+{
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr double kFast = 40.0, kSlow = 80.0; // ns per byte: 200 and 100 Mbit/s
+constexpr double kFallen = 400.0;            // 20 Mbit/s
+
+std::vector<fsbml_loggp_t> fast_and_slow()
+{
+    return {loggp(50e3, 1e3, 1e3, 5e3, kFast), loggp(50e3, 1e3, 1e3, 5e3, kSlow)};
+}
+
+double mbps(double gap)
+{
+    return 8e3 / gap;
+}
+
+TEST(Feedback, RefusesWhatIsNoScheduler)
+{
+    const fsbml_feedback_config_t config{nullptr, 3, true, true};
+    EXPECT_EQ(nullptr, fsbml_feedback_create(&config));
+    EXPECT_EQ(nullptr, fsbml_feedback_create(nullptr));
+    fsbml_feedback_destroy(nullptr);
+}
+
+TEST(Feedback, LeavesARailAloneThatIsAsItsModelSays)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    net.stream(2000);
+    EXPECT_TRUE(net.told.empty());
+    EXPECT_NEAR(kFast, net.gap(0), 0.05 * kFast);
+    EXPECT_NEAR(kSlow, net.gap(1), 0.05 * kSlow);
+}
+
+TEST(Feedback, LooksAtNoIdleRail)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    for (int i = 0; i < 10000; ++i) {
+        net.step();
+    }
+    EXPECT_EQ(0U, net.rail[0].asked + net.rail[1].asked);
+}
+
+TEST(Feedback, LooksOnceAMillisecond)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    net.stream(100);
+    EXPECT_LE(net.rail[0].asked, 101U);
+    EXPECT_GE(net.rail[0].asked, 95U);
+}
+
+TEST(Feedback, LooksAtNoRailWhoseTransportSaysNothing)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    const fsbml_feedback_config_t config{net.sched.get(), 2, true, true};
+    net.feedback.reset(fsbml_feedback_create(&config));
+    net.stream(50);
+    EXPECT_EQ(0U, net.rail[0].asked);
+    EXPECT_GT(net.rail[1].asked, 0U);
+}
+
+TEST(Feedback, FollowsARailThatFallsAndTellsOnce)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    net.stream(500);
+    net.rail[0].gap = kFallen;
+    net.stream(1500);
+    EXPECT_NEAR(kFallen, net.gap(0), 0.1 * kFallen);
+    ASSERT_EQ(1U, net.told.size());
+    EXPECT_EQ(0U, net.told[0].rail);
+    EXPECT_NEAR(mbps(kFast), net.told[0].before_mbps, 0.1 * mbps(kFast));
+    EXPECT_NEAR(mbps(kFallen), net.told[0].after_mbps, 0.1 * mbps(kFallen));
+    EXPECT_NEAR(kSlow, net.gap(1), 0.1 * kSlow);
+}
+
+TEST(Feedback, FollowsARailThatRecovers)
+{
+    VirtualRails net(fast_and_slow(), {kFallen, kSlow});
+    net.stream(1500);
+    net.rail[0].gap = kFast;
+    net.stream(1500);
+    EXPECT_NEAR(kFast, net.gap(0), 0.2 * kFast);
+    EXPECT_EQ(2U, net.told.size());
+    EXPECT_GT(net.rate_of_stream(500), 0.9 * (1 / kFast + 1 / kSlow));
+}
+
+// With nothing but its own evidence, it would get nothing any more: a 400th of the other's rate.
+TEST(Feedback, TriesARailThatHasBecomeFarSlower)
+{
+    VirtualRails net({loggp(50e3, 1e3, 1e3, 5e3, kFast), loggp(50e3, 1e3, 1e3, 5e3, kFast)},
+                     {400 * kFast, kFast});
+    net.stream(3000, true, 4 * VirtualRails::kQuantum);
+    EXPECT_GT(net.gap(0), 100 * kFast);
+    net.rail[0].gap = kFast;
+    net.stream(3000, true, 4 * VirtualRails::kQuantum);
+    EXPECT_LT(net.gap(0), 2 * kFast);
+}
+
+// -------------------------------------------------------------- receivers
+
+fsbml_flow_connection_t held_up(std::uint64_t in_flight)
+{
+    return {100'000, kMs, kMs, 500'000, in_flight, 100'000, 0.95, false};
+}
+
+TEST(Feedback, AReceiverThatComputesHoldsItsConnectionUp)
+{
+    fsbml_flow_seen_t seen{};
+    const fsbml_flow_connection_t c = held_up(1448);
+    fsbml_flow_add(&seen, &c);
+    EXPECT_EQ(kMs, seen.look.limited_ns);
+    EXPECT_EQ(0U, seen.queued);
+}
+
+// Its window is full of what waits for the rail.
+TEST(Feedback, ASlowRailIsNoReceiverThatComputes)
+{
+    fsbml_flow_seen_t seen{};
+    const fsbml_flow_connection_t c = held_up(200'000);
+    fsbml_flow_add(&seen, &c);
+    EXPECT_EQ(0U, seen.look.limited_ns);
+    EXPECT_EQ(500'000U, seen.queued);
+    EXPECT_EQ(100'000U, seen.look.bytes);
+}
+
+TEST(Feedback, AddsUpConnections)
+{
+    fsbml_flow_seen_t seen{};
+    fsbml_flow_connection_t c{1000, 10, 0, 200, 100, 70'000, 0.95, false};
+    fsbml_flow_add(&seen, &c);
+    c.round_trip_ns = 50'000;
+    c.is_first = true; // what it has done before is not of this look
+    fsbml_flow_add(&seen, &c);
+    EXPECT_EQ(1000U, seen.look.bytes);
+    EXPECT_EQ(10U, seen.look.busy_ns);
+    EXPECT_EQ(400U, seen.queued);
+    EXPECT_EQ(50'000U, seen.round_trip_ns);
+}
+
+// ------------------------------------------------------- without measurement
+
+// What is assumed of rails that were not measured: 10 Gbit/s, and all alike.
+std::vector<fsbml_loggp_t> assumed()
+{
+    return {loggp(10e3, 1e3, 1e3, 1e3, 0.8), loggp(10e3, 1e3, 1e3, 1e3, 0.8)};
+}
+
+void guess(VirtualRails &net)
+{
+    fsbml_feedback_guessed(net.feedback.get(), 0, true);
+    fsbml_feedback_guessed(net.feedback.get(), 1, true);
+}
+
+// What it was charged is over long before the next look.
+TEST(Feedback, LooksAtARailWhoseModelIsTooFast)
+{
+    VirtualRails net(assumed(), {kFast, kFallen});
+    net.give(0, VirtualRails::kQuantum);
+    net.step(kMs);
+    ASSERT_EQ(0U, net.backlog(0) - std::min<std::uint64_t>(net.backlog(0), kMs));
+    EXPECT_EQ(1U, net.rail[0].asked);
+    EXPECT_EQ(0U, net.rail[1].asked);
+}
+
+TEST(Feedback, LearnsRailsFromTraffic)
+{
+    for (const auto &[fast, slow] : std::vector<std::pair<double, double>>{
+             {kFast, kFallen}, {kSlow, kSlow}, {kFast, kSlow}, {4.0, 8.0}, {kFast, 8000.0}}) {
+        for (const bool is_short : {false, true}) {
+            VirtualRails net(assumed(), {fast, slow});
+            guess(net);
+            net.stream(500, is_short);
+            EXPECT_GT(net.rate_of_stream(500, is_short), 0.9 * (1 / fast + 1 / slow))
+                << fast << ' ' << slow << ' ' << is_short << ": " << net.gap(0) << ' ' << net.gap(1);
+        }
+    }
+}
+
+// A model that is far too slow gives the rail nothing; a hundredth of what the other one carries does.
+TEST(Feedback, TriesARailWhoseModelIsFarTooSlow)
+{
+    VirtualRails net({loggp(50e3, 1e3, 1e3, 5e3, kFast), loggp(50e3, 1e3, 1e3, 5e3, 1e5)}, {kFast, kFast});
+    net.stream(2000, true, 4 * VirtualRails::kQuantum);
+    EXPECT_LT(net.gap(1), 2 * kFast);
+    EXPECT_GT(net.rate_of_stream(500, true), 0.9 * 2 / kFast);
+}
+
+TEST(Feedback, TriesARailThatIsAsSlowAsItsModelSaysLessAndLess)
+{
+    VirtualRails net({loggp(50e3, 1e3, 1e3, 5e3, kFast), loggp(50e3, 1e3, 1e3, 5e3, 1e4)}, {kFast, 1e4});
+    net.stream(10'000, false, 4 * VirtualRails::kQuantum);
+    EXPECT_GE(net.rail[1].delivered, 2 * 16384U);
+    EXPECT_LE(net.rail[1].delivered, 8 * 16384U);
+    EXPECT_NEAR(1e4, net.gap(1), 500.0);
+}
+
+// A fall is noticed soon, however slow the rail has become: in 0.1 s a stream has all that is left.
+TEST(Feedback, AStreamGetsOverAFallSoon)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    net.stream(1000, true);
+    net.rail[0].gap = kFallen;
+    net.stream(150, true);
+    EXPECT_GT(net.rate_of_stream(500, true), 0.95 * (1 / kFallen + 1 / kSlow));
+    net.rail[0].gap = kFast;
+    net.stream(500, true);
+    EXPECT_GT(net.rate_of_stream(500, true), 0.95 * (1 / kFast + 1 / kSlow));
+}
+
+TEST(Feedback, TellsNothingOfAProcessThatIsShortOfAProcessor)
+{
+    VirtualRails net(fast_and_slow(), {kFallen, kSlow});
+    for (int i = 0; i < 500; ++i) { // it runs for 0.1 ms, then not for 4
+        while (net.under_way() < 24.0 * VirtualRails::kQuantum && net.offer() >= 0) {
+        }
+        net.step(4 * kMs);
+    }
+    EXPECT_NEAR(kFallen, net.gap(0), 0.2 * kFallen); // it is used as it is
+    EXPECT_TRUE(net.told.empty());
+}
+
+TEST(Feedback, BeginsAnewWithAnotherModel)
+{
+    VirtualRails net(fast_and_slow(), {kFallen, kSlow});
+    net.stream(1000);
+    ASSERT_GT(net.gap(0), 5 * kFast);
+    const fsbml_loggp_t model = loggp(50e3, 1e3, 1e3, 4e3, kFast);
+    ASSERT_EQ(0, fsbml_sched_set_model(net.sched.get(), 0, &model));
+    net.give(0, VirtualRails::kQuantum);
+    net.step(kMs);
+    EXPECT_NEAR(kFast, net.gap(0), 1.0);
+}
+
+// ----------------------------------------------------------------- backlog
+
+TEST(Feedback, CorrectsABacklogUpwards)
+{
+    VirtualRails net(fast_and_slow(), {kFallen, kSlow});
+    net.give(0, 10 * VirtualRails::kQuantum); // 13 ms by the model; it delivers a tenth of that
+    net.step(10 * kMs);
+    EXPECT_NEAR(12.0 * kMs, static_cast<double>(net.backlog(0)), 0.1 * kMs); // 303 kB, less a round trip
+}
+
+TEST(Feedback, CorrectsABacklogDownwardsOnceLittleIsLeft)
+{
+    VirtualRails net(fast_and_slow(), {kFast / 4, kSlow});
+    net.give(0, 4 * VirtualRails::kQuantum); // 5.3 ms by the model
+    net.step(kMs);                           // 31 of 131 kB are left
+    EXPECT_LE(net.backlog(0), 2 * kMs);
+    net.step(kMs);
+    EXPECT_EQ(0U, net.backlog(0));
+}
+
+// A BTL may keep what its transport has no room for.
+TEST(Feedback, BelievesNoHalfFullTransport)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    fsbml_sched_charge(net.sched.get(), 0, net.now, 100 * VirtualRails::kQuantum);
+    net.rail[0].queued = 50.0 * VirtualRails::kQuantum;
+    net.step(kMs);
+    EXPECT_GT(net.backlog(0), 120 * kMs);
+}
+
+TEST(Feedback, TakesNothingBackWhileConnectionsAreUnknown)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    net.knows_all = false;
+    fsbml_sched_charge(net.sched.get(), 0, net.now, 100 * VirtualRails::kQuantum);
+    net.step(kMs);
+    EXPECT_GT(net.backlog(0), 120 * kMs);
+    net.knows_all = true;
+    net.step(kMs);
+    EXPECT_EQ(0U, net.backlog(0));
+}
+
+TEST(Feedback, TakesNothingBackOfWhatOtherRanksMayHave)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow}, false);
+    fsbml_sched_charge(net.sched.get(), 0, net.now, 100 * VirtualRails::kQuantum);
+    net.step(kMs);
+    EXPECT_GT(net.backlog(0), 120 * kMs);
+}
+
+// This rank has a tenth of the rail, the others the rest: by its own bytes the rail would be ten times
+// slower.
+TEST(Feedback, CountsWhatOtherRanksSend)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow}, false);
+    net.counted = 1;
+    net.rail[0].gap = 10 * kFast;
+    for (int i = 0; i < 1000; ++i) {
+        while (net.rail[0].queued < 2 * VirtualRails::kQuantum) {
+            net.give(0, VirtualRails::kQuantum);
+        }
+        net.counted += static_cast<std::uint64_t>(0.9 * kMs / kFast);
+        net.step(kMs);
+    }
+    EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
+    EXPECT_TRUE(net.told.empty());
+}
+
+TEST(Feedback, SaysWhereNothingIsKnownOfABusyRail)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    const fsbml_flow_seen_t nothing{};
+    net.give(0, VirtualRails::kQuantum);
+    ASSERT_TRUE(fsbml_feedback_asks(net.feedback.get(), 0, net.now));
+    EXPECT_FALSE(fsbml_feedback_seen(net.feedback.get(), 0, net.now, &nothing));
+    const std::uint64_t later = net.now + 100 * kMs;
+    net.give(1, 100);
+    EXPECT_TRUE(fsbml_feedback_asks(net.feedback.get(), 1, net.now));
+    EXPECT_TRUE(fsbml_feedback_seen(net.feedback.get(), 1, net.now, &nothing));
+    EXPECT_FALSE(fsbml_feedback_asks(net.feedback.get(), 1, later));
+}
+
+} // namespace

@@ -1,0 +1,153 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Rails in virtual time, with a transport that tells what it has delivered, and a process that sends bulk
+// over them by the scheduler and its feedback.
+#ifndef FSBML_TESTS_UNIT_FLOW_HPP
+#define FSBML_TESTS_UNIT_FLOW_HPP
+
+#include "sched.hpp"
+
+#include <algorithm>
+
+struct DestroyFeedback {
+    void operator()(fsbml_feedback_t *f) const noexcept { fsbml_feedback_destroy(f); }
+};
+using FeedbackPtr = std::unique_ptr<fsbml_feedback_t, DestroyFeedback>;
+
+class VirtualRails
+{
+public:
+    static constexpr std::uint64_t kStepNs = 100'000;
+    static constexpr std::size_t kQuantum = 32768;
+    static constexpr std::uint64_t kRoundTripNs = 100'000;
+
+    struct Rail {
+        double gap = 0.0;    // ns per byte, as it is
+        double queued = 0.0; // bytes that it was given, and has not delivered
+        std::uint64_t delivered = 0;
+        std::uint64_t told = 0;  // of it, by the look before
+        std::uint64_t asked = 0; // looks
+    };
+
+    // The models, and what the rails are.
+    VirtualRails(const std::vector<fsbml_loggp_t> &models, const std::vector<double> &gaps, bool alone = true)
+        : sched(make_sched(models)), mask(all_rails(models.size()))
+    {
+        const fsbml_feedback_config_t config{sched.get(), mask, alone, true};
+        feedback.reset(fsbml_feedback_create(&config));
+        for (const double gap : gaps) {
+            rail.push_back(Rail{gap, 0.0, 0, 0, 0});
+            fsbml_feedback_quantum(feedback.get(), rail.size() - 1, kQuantum);
+        }
+    }
+
+    // Time passes; then the process looks after its networks.
+    void step(std::uint64_t ns = kStepNs)
+    {
+        now += ns;
+        for (Rail &r : rail) {
+            const double done = std::min(r.queued, static_cast<double>(ns) / r.gap);
+            r.queued -= done;
+            r.delivered += static_cast<std::uint64_t>(done);
+        }
+        if (!fsbml_feedback_begin(feedback.get(), now)) {
+            return;
+        }
+        for (std::size_t i = 0; i < rail.size(); ++i) {
+            Rail &r = rail[i];
+            if (fsbml_feedback_asks(feedback.get(), i, now)) {
+                ++r.asked;
+                const fsbml_flow_seen_t seen = look(r);
+                fsbml_feedback_seen(feedback.get(), i, now, &seen);
+            }
+        }
+        fsbml_feedback_end(feedback.get());
+        for (fsbml_rate_change_t c{}; fsbml_feedback_change(feedback.get(), &c);) {
+            told.push_back(c);
+        }
+    }
+
+    // Bulk is offered once; its rail, -1: it was refused.
+    int offer(std::size_t bytes = kQuantum, bool is_short = false, std::size_t left = 16 * kQuantum)
+    {
+        const int best = fsbml_sched_choose(sched.get(), now, bytes, mask);
+        fsbml_bulk_t piece{this, left, bytes, static_cast<std::uint32_t>(best), mask, true};
+        const int to = fsbml_feedback_rail(feedback.get(), now, is_short, &piece);
+        if (to >= 0) {
+            give(static_cast<std::size_t>(to), piece.bytes);
+        }
+        return to;
+    }
+
+    void give(std::size_t to, std::size_t bytes)
+    {
+        fsbml_sched_charge(sched.get(), to, now, bytes);
+        rail[to].queued += static_cast<double>(bytes);
+    }
+
+    // Bulk without end, of which so much is under way at most.
+    void stream(std::uint64_t ms, bool is_short = false, std::size_t at_once = 24 * kQuantum)
+    {
+        for (const std::uint64_t end = now + ms * 1'000'000; now < end; step()) {
+            while (under_way() + kQuantum <= static_cast<double>(at_once) && offer(kQuantum, is_short) >= 0) {
+            }
+        }
+    }
+
+    // Bytes per ns.
+    double rate_of_stream(std::uint64_t ms, bool is_short = false)
+    {
+        const std::uint64_t before = delivered();
+        stream(ms, is_short);
+        return static_cast<double>(delivered() - before) / (static_cast<double>(ms) * 1e6);
+    }
+
+    double under_way() const
+    {
+        double sum = 0.0;
+        for (const Rail &r : rail) {
+            sum += r.queued;
+        }
+        return sum;
+    }
+
+    std::uint64_t delivered() const
+    {
+        std::uint64_t sum = 0;
+        for (const Rail &r : rail) {
+            sum += r.delivered;
+        }
+        return sum;
+    }
+
+    double gap(std::size_t i) const { return fsbml_feedback_gap(feedback.get(), i); }
+    std::uint64_t backlog(std::size_t i) const { return fsbml_sched_backlog(sched.get(), i, now); }
+
+    SchedPtr sched;
+    FeedbackPtr feedback;
+    const std::uint32_t mask;
+    std::vector<Rail> rail;
+    std::vector<fsbml_rate_change_t> told;
+    std::uint64_t now = 1'000'000'000;
+    std::uint64_t counted = 0; // what the interface says, where others use it as well
+    bool knows = true;         // the transport tells
+    bool knows_all = true;     // there are no other connections
+
+private:
+    fsbml_flow_seen_t look(Rail &r) const
+    {
+        fsbml_flow_seen_t seen{};
+        seen.n = knows ? 1 : 0;
+        seen.look.bytes = r.delivered - r.told;
+        seen.queued = static_cast<std::uint64_t>(r.queued);
+        seen.round_trip_ns = kRoundTripNs;
+        seen.payload = 1.0;
+        seen.all_known = knows_all;
+        seen.counted = counted + r.delivered;
+        r.told = r.delivered;
+        return seen;
+    }
+};
+
+#endif

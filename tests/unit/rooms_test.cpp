@@ -1,0 +1,206 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Which rail bulk takes, and when it is to wait.
+
+#include "flow.hpp"
+#include "flow/pauses.hpp"
+#include "flow/rooms.hpp"
+#include "schedule/handles.hpp"
+#include "test.hpp"
+
+namespace
+{
+
+using fsbml::Pauses;
+using fsbml::Rooms;
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::size_t kPiece = 32768;
+constexpr std::uint64_t kNow = 1'000'000'000;
+
+// Two rails of 200 and 100 Mbit/s, with windows of two pieces.
+class RoomsTest : public testing::Test
+{
+protected:
+    explicit RoomsTest(bool alone = true, bool may_refuse = true) : rooms(sched->impl, alone, may_refuse)
+    {
+        rooms.set(0, 40.0, static_cast<std::uint64_t>(2 * 40.0 * kPiece));
+        rooms.set(1, 80.0, static_cast<std::uint64_t>(2 * 80.0 * kPiece));
+    }
+
+    int take(std::uint32_t best, std::size_t left = 8 * kPiece, bool is_short = true)
+    {
+        piece = {this, left, kPiece, best, 3, true};
+        const int rail = rooms.take(kNow, is_short, piece);
+        if (rail >= 0) {
+            fsbml_sched_charge(sched.get(), static_cast<std::size_t>(rail), kNow, piece.bytes);
+        }
+        return rail;
+    }
+
+    // So much bulk that a trial is a small part of it.
+    void much_bulk()
+    {
+        for (int i = 0; i < 100; ++i) {
+            rooms.take(kNow, false, piece = {this, kPiece, kPiece, 0, 3, true});
+        }
+    }
+
+    void fill(std::size_t rail, int pieces)
+    {
+        for (int i = 0; i < pieces; ++i) {
+            fsbml_sched_charge(sched.get(), rail, kNow, kPiece);
+        }
+    }
+
+    SchedPtr sched = make_sched({loggp(50e3, 1e3, 1e3, 1e3, 40.0), loggp(50e3, 1e3, 1e3, 1e3, 80.0)});
+    Rooms rooms;
+    fsbml_bulk_t piece{};
+};
+
+TEST_F(RoomsTest, ARailHasRoomUpToItsWindow)
+{
+    EXPECT_EQ(0, take(0));
+    EXPECT_EQ(0, take(0));
+    EXPECT_EQ(0U, rooms.refusals());
+}
+
+TEST_F(RoomsTest, BeyondItAnotherRailTakesIt)
+{
+    fill(0, 3);
+    EXPECT_EQ(1, take(0));
+}
+
+TEST_F(RoomsTest, BulkWaitsForTheFastRailIfThatIsSooner)
+{
+    fill(0, 3);
+    fill(1, 1);
+    EXPECT_EQ(-1, take(0, kPiece)); // there after 5.2 ms; by the slow rail after 5.3
+    EXPECT_EQ(1U, rooms.refusals());
+    EXPECT_EQ(1, take(0, 8 * kPiece)); // the last of so much would be later
+}
+
+TEST_F(RoomsTest, BulkWaitsIfNoRailHasRoom)
+{
+    fill(0, 3);
+    fill(1, 3);
+    EXPECT_EQ(-1, take(0, 100 * kPiece));
+    EXPECT_EQ(kPiece, piece.bytes);
+}
+
+TEST_F(RoomsTest, NothingWaitsWithoutSmallMessages)
+{
+    fill(0, 100);
+    EXPECT_EQ(0, take(0, 8 * kPiece, false));
+}
+
+class RoomsOfThreads : public RoomsTest
+{
+protected:
+    RoomsOfThreads() : RoomsTest(true, false) {}
+};
+
+TEST_F(RoomsOfThreads, RefuseNothing)
+{
+    fill(0, 100);
+    fill(1, 100);
+    EXPECT_EQ(0, take(0));
+}
+
+// Each rank by what it has with the rail itself, or those that come late would never get on.
+class SharedRooms : public RoomsTest
+{
+protected:
+    SharedRooms() : RoomsTest(false) {}
+};
+
+TEST_F(SharedRooms, AreTheRanksOwn)
+{
+    fill(0, 100);
+    EXPECT_EQ(0, take(0));
+    EXPECT_EQ(0, take(0));
+    EXPECT_EQ(0, take(0)); // its window and no more
+    EXPECT_NE(0, take(0, kPiece));
+    rooms.left(0, 0);
+    EXPECT_EQ(0, take(0));
+}
+
+TEST_F(RoomsTest, TrialsAreAHundredthOfTheBulkAtMost)
+{
+    std::uint64_t bulk = 0, tried = 0;
+    EXPECT_FALSE(rooms.arm(1));
+    for (int i = 0; i < 1000; ++i) {
+        rooms.arm(1);
+        const int rail = take(0, 8 * kPiece, false);
+        bulk += piece.bytes;
+        tried += 1 == rail ? piece.bytes : 0;
+        rooms.end_trial();
+        ASSERT_LE(100 * tried, bulk);
+    }
+    EXPECT_GT(200 * tried, bulk);
+}
+
+TEST_F(RoomsTest, ATrialTakesASmallPieceOnce)
+{
+    much_bulk();
+    ASSERT_TRUE(rooms.arm(1));
+    EXPECT_EQ(1, take(0));
+    EXPECT_LT(piece.bytes, kPiece);
+    EXPECT_EQ(kNow, rooms.tried(1).sent_ns);
+    EXPECT_EQ(piece.bytes, rooms.tried(1).bytes);
+    EXPECT_EQ(0U, rooms.tried(0).sent_ns);
+    EXPECT_EQ(0, take(0)) << "one at a time";
+    EXPECT_FALSE(rooms.arm(0));
+    rooms.end_trial();
+    EXPECT_TRUE(rooms.arm(0));
+}
+
+TEST_F(RoomsTest, ATrialTakesNoWholeMessageAndNoOtherPeers)
+{
+    much_bulk();
+    ASSERT_TRUE(rooms.arm(1));
+    piece = {this, kPiece, kPiece, 0, 3, false};
+    EXPECT_EQ(0, rooms.take(kNow, true, piece));
+    piece = {this, kPiece, kPiece, 0, 1, true};
+    EXPECT_EQ(0, rooms.take(kNow, true, piece));
+    EXPECT_EQ(0U, rooms.tried(1).sent_ns);
+}
+
+// ------------------------------------------------------------------ pauses
+
+TEST(Pauses, OfAProcessThatPollsAreNone)
+{
+    Pauses pauses;
+    std::uint64_t now = kNow, window = 0;
+    for (int i = 0; i < 1000; ++i) {
+        window = pauses.look(now += 1000);
+    }
+    EXPECT_NEAR(2000.0, static_cast<double>(window), 1.0);
+}
+
+TEST(Pauses, OneLongOneIsTheSystems)
+{
+    Pauses pauses;
+    std::uint64_t now = kNow, window = 0;
+    for (int i = 0; i < 1'000'000; ++i) {
+        window = pauses.look(now += 500 == i ? 20 * kMs : 1000);
+    }
+    EXPECT_LT(window, kMs);
+}
+
+TEST(Pauses, LongOnesAreTheProgramsAndForgotten)
+{
+    Pauses pauses;
+    std::uint64_t now = kNow, window = 0;
+    for (int i = 0; i < 100; ++i) {
+        window = pauses.look(now += 0 == i % 20 ? 20 * kMs : 1000);
+    }
+    EXPECT_GE(window, 20 * kMs);
+    for (int i = 0; i < 60'000; ++i) {
+        window = pauses.look(now += 100'000);
+    }
+    EXPECT_LT(window, kMs);
+}
+
+} // namespace
