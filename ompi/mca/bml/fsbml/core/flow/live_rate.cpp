@@ -66,15 +66,20 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l) noexcept
     }
     if (skip_ > 0.0) {
         skip_ -= static_cast<double>(l.bytes);
+        refilled_ = 0.0;
         restart();
         return Change::none;
     }
     if (!all_of_it && l.is_busy && 0 == elapsed_) {
         return Change::none; // it has just begun: a sample of a busy rail may begin here
     }
+    const double idle = static_cast<double>(l.elapsed_ns - busy);
+    refilled_ = std::min(burst_, refilled_ + idle / gap_);
+    const double from_bucket = std::min(refilled_, static_cast<double>(l.bytes));
+    refilled_ -= from_bucket;
     elapsed_ += l.elapsed_ns;
     busy_ += busy;
-    bytes_ += static_cast<double>(l.bytes);
+    bytes_ += static_cast<double>(l.bytes) - from_bucket;
     saturated_ = saturated_ && all_of_it;
     const bool late = static_cast<double>(busy_) >= kLate * kFragments * quantum_ * gap_;
     const bool enough = saturated_ ? (busy_ >= kLeastNs && bytes_ >= kFragments * quantum_)
