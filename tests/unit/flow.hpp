@@ -27,6 +27,8 @@ public:
         std::uint64_t delivered = 0;
         std::uint64_t told = 0;  // of it, by the look before
         std::uint64_t asked = 0; // looks
+        double bucket = 0.0;     // bytes that pass at once after a pause, and what is in it
+        double tokens = 0.0;
     };
 
     // The models, and what the rails are.
@@ -36,7 +38,8 @@ public:
         const fsbml_feedback_config_t config{sched.get(), mask, alone, true};
         feedback.reset(fsbml_feedback_create(&config));
         for (const double gap : gaps) {
-            rail.push_back(Rail{gap, 0.0, 0, 0, 0});
+            rail.push_back(Rail{});
+            rail.back().gap = gap;
             fsbml_feedback_quantum(feedback.get(), rail.size() - 1, kQuantum);
         }
     }
@@ -46,8 +49,10 @@ public:
     {
         now += ns;
         for (Rail &r : rail) {
-            const double done = std::min(r.queued, static_cast<double>(ns) / r.gap);
+            const double tokens = r.tokens + static_cast<double>(ns) / r.gap;
+            const double done = std::min(r.queued, tokens);
             r.queued -= done;
+            r.tokens = std::min(r.bucket, tokens - done);
             r.delivered += static_cast<std::uint64_t>(done);
         }
         if (!fsbml_feedback_begin(feedback.get(), now)) {

@@ -174,6 +174,17 @@ TEST(LiveRate, IsNotWhatABucketLetsPass)
     EXPECT_NEAR(80.0, rate.gap(), 1.0);
 }
 
+// Long messages there and back: in each pause some of the bucket comes back, and passes at once.
+TEST(LiveRate, IsNotWhatComesBackToABucketInShortPauses)
+{
+    LiveRate rate(80.0, 100e3, kQuantum);
+    for (int i = 0; i < 1000; ++i) {
+        rate.look({3 * kMs, 0, 0, 0, false});
+        rate.look({kMs, 0, 0, 50000, true}); // 37.5 kB of it
+    }
+    EXPECT_NEAR(80.0, rate.gap(), 1.0);
+}
+
 // A process that computes looks seldom: there the kernel's count of busy time is taken.
 TEST(LiveRate, TakesTheKernelsCountBetweenLooksThatAreFarApart)
 {

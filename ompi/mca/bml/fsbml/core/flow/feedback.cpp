@@ -21,9 +21,10 @@ constexpr std::uint64_t kTellNs = 300'000'000; // a rate that lasts so long is t
 constexpr std::uint64_t kStarvedNs = 1'000'000;
 constexpr std::uint64_t kFar = 4; // round trips
 constexpr std::size_t kUnknownQuantum = 65536;
-constexpr double kSlow = 2.0;   // times slower than its model: it would get no more bulk
-constexpr double kDrift = 0.05; // of the rate, for which the model is not touched
-constexpr double kTold = 1.25;  // likewise for telling
+constexpr double kSlow = 2.0;    // times slower than its model: it would get no more bulk
+constexpr double kDrift = 0.05;  // of the rate, for which the model is not touched
+constexpr double kTold = 1.25;   // likewise for telling
+constexpr double kMostNs = 60e9; // of a backlog; a ledger holds 69 s
 
 } // namespace
 
@@ -176,19 +177,31 @@ void Feedback::look_after_trials(std::size_t rail, std::uint64_t now_ns) noexcep
 
 // ----------------------------------------------------------------- backlog
 
+// A shaper's bucket, in the rail's time: so far the backlog may be ahead while nothing waits.
+std::uint64_t Feedback::bucket_ns(std::size_t rail) const noexcept
+{
+    const RailState &s = rail_[rail];
+    const double bucket = s.model_gap > 0.0 ? s.given.burst_ns * gap(rail) / s.model_gap : 0.0;
+    return static_cast<std::uint64_t>(std::min(bucket, kMostNs));
+}
+
 // By what the transport has still to deliver, less what is on its way. That is more than what was charged if
 // the rail has become slower; it is less if charges were too high, but a BTL may keep what its transport has
-// no room for: only a queue that is nearly empty is taken at its word. Nothing is known of what other ranks
-// have left.
+// no room for: only a queue that is nearly empty is taken at its word, and what a bucket has let pass has
+// still to come back to it. What waits from one look to the next has met an empty one. Nothing is known of
+// what other ranks have left.
 void Feedback::correct(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept
 {
-    constexpr double most = 60e9; // ns; a ledger holds 69 s
     const RailState &s = rail_[rail];
-    auto left = static_cast<std::uint64_t>(std::min(static_cast<double>(seen.queued) * gap(rail), most));
+    auto left = static_cast<std::uint64_t>(std::min(static_cast<double>(seen.queued) * gap(rail), kMostNs));
     left -= std::min(left, seen.round_trip_ns);
+    const bool is_empty = left > 0 && s.queued > FSBML_FLOW_BULK;
+    const std::uint64_t most = left + bucket_ns(rail), least = is_empty ? most : left;
     const bool nearly_empty = seen.queued < 2 * s.quantum.load(std::memory_order_relaxed);
-    if (left > s.charged_ns || (alone_ && seen.all_known && nearly_empty)) {
-        static_cast<void>(sched_.correct(rail, s.vft, now_ns, left));
+    if (least > s.charged_ns) {
+        static_cast<void>(sched_.correct(rail, s.vft, now_ns, least));
+    } else if (most < s.charged_ns && alone_ && seen.all_known && nearly_empty) {
+        static_cast<void>(sched_.correct(rail, s.vft, now_ns, most));
     }
 }
 
@@ -250,8 +263,9 @@ void Feedback::end() noexcept
         const double fragments = 2.0 * gap(r) * static_cast<double>(s.quantum.load()); // ns; 0: not known
         const double least = alone_ ? fragments : std::max(fragments, 2.0 * static_cast<double>(kLookNs));
         rooms_.set(r, gap(r),
-                   s.has_evidence && fragments > 0.0 ? static_cast<std::uint64_t>(least) + pause_ns_
-                                                     : Rooms::kNoLimit);
+                   s.has_evidence && fragments > 0.0
+                       ? static_cast<std::uint64_t>(least) + pause_ns_ + bucket_ns(r)
+                       : Rooms::kNoLimit);
     }
 }
 

@@ -73,6 +73,7 @@ private:
     bool is_busy(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;
     void learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;
     void apply(std::size_t rail, std::uint64_t now_ns) noexcept;
+    std::uint64_t bucket_ns(std::size_t rail) const noexcept;
     void correct(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;
     void look_after_trials(std::size_t rail, std::uint64_t now_ns) noexcept;
 

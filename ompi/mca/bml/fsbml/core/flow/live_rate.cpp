@@ -69,15 +69,20 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
     }
     if (skip_ > 0.0) {
         skip_ -= static_cast<double>(l.bytes);
+        refilled_ = 0.0;
         restart();
         return Change::none;
     }
     if (!all_of_it && l.is_busy && 0 == elapsed_) {
         return Change::none; // it has just begun: a sample of a busy rail may begin here
     }
+    const double idle = static_cast<double>(l.elapsed_ns - busy);
+    refilled_ = std::min(burst_, refilled_ + idle / gap_);
+    const double from_bucket = std::min(refilled_, static_cast<double>(l.bytes));
+    refilled_ -= from_bucket;
     elapsed_ += l.elapsed_ns;
     busy_ += busy;
-    bytes_ += static_cast<double>(l.bytes);
+    bytes_ += static_cast<double>(l.bytes) - from_bucket;
     times_ += begins ? 1 : 0;
     is_exact_ = is_exact_ && !apart;
     saturated_ = saturated_ && all_of_it;

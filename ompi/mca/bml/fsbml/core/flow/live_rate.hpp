@@ -13,7 +13,8 @@
 //   and is hardly used, is found out, and one that has one message at a time.
 // Linux counts busy times in jiffies, so that the looks, once a millisecond, tell more: only where they are
 // farther apart is its count taken. While the receiver holds the rail up, or within twice the bucket of a
-// shaper after a pause, nothing counts.
+// shaper after a pause that filled it, nothing counts; nor does what may have come back to it in a shorter
+// one.
 //
 // Three samples in a row beyond 20 % on the same side replace the rate by their median; else the median of
 // the last eight moves it by an eighth. (A windowed maximum, as BBR has it, would take a shaper's bucket, and
@@ -56,7 +57,8 @@ private:
 
     double gap_;
     const double burst_, quantum_;
-    double skip_; // bytes that may have come out of a bucket
+    double skip_;           // bytes that may have come out of a bucket
+    double refilled_ = 0.0; // bytes that may be in it since then
     bool is_guess_;
     // The sample that is being taken.
     std::uint64_t elapsed_ = 0, busy_ = 0;
