@@ -101,9 +101,11 @@ fsbml_shim_sources = \
 	compat/help.c \
 	compat/kvs.c \
 	compat/pairing.c \
+	compat/socket.c \
 	params/params.h \
 	params/params.c \
 	rails/rails.h \
+	rails/connection.c \
 	rails/echo.c \
 	rails/end.c \
 	rails/files.c \

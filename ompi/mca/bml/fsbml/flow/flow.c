@@ -7,12 +7,10 @@
 #include "opal/runtime/opal_progress.h"
 
 enum {
-    LOOK_NS = 1000000,            /* between two looks */
-    SEARCH_NS = 100000000,        /* between two searches for new connections */
-    LONG_NS = 10000000,           /* a pause that the system does not make */
-    SEARCH_AGAIN_NS = 2000000000, /* likewise, where a rail in use seems to have none */
-    TRIAL_NS = 200000000,         /* between two pieces on a rail that has become slow */
-    TELL_NS = 300000000,          /* a rate that lasts is told of */
+    LOOK_NS = 1000000,    /* between two looks */
+    LONG_NS = 10000000,   /* a pause that the system does not make */
+    TRIAL_NS = 200000000, /* between two pieces on a rail that has become slow */
+    TELL_NS = 300000000,  /* a rate that lasts is told of */
     BUSY_NS =
         1000000, /* ... unless this process pauses so long: it may be short of a processor, not of a rail */
     UNKNOWN_QUANTUM = 65536,
@@ -47,11 +45,10 @@ typedef struct pauses_t {
 static struct {
     bool on;
     atomic_flag looking;
-    _Atomic bool search; /* there are new connections */
-    bool alone;          /* no other rank of the node uses the rails */
+    bool alone; /* no other rank of the node uses the rails */
     bool is_short;
     void (*urgent)(bool begins);
-    uint64_t began_ns, next_ns, searched_ns;
+    uint64_t began_ns, next_ns;
     uint64_t progress_ns, epoch_ns;
     uint64_t usual_pause_ns;
     pauses_t pauses, pauses_before; /* of this time, and of the one before */
@@ -161,8 +158,7 @@ static void correct(const rail_state_t *s, uint32_t rail, uint64_t vft, const fs
     const uint64_t charged = fsbml_sched_backlog(fsbml_rails.sched, rail, now);
     uint64_t left = (uint64_t) ((double) seen->queued * s->gap);
     left -= left < seen->round_trip_ns ? left : seen->round_trip_ns;
-    const bool all_known = !atomic_load_explicit(&flow.search, memory_order_relaxed);
-    if (left > charged || (flow.alone && all_known && seen->queued < 2 * s->quantum)) {
+    if (left > charged || (flow.alone && seen->all_known && seen->queued < 2 * s->quantum)) {
         (void) fsbml_sched_correct(fsbml_rails.sched, rail, vft, now, left);
     }
 }
@@ -197,7 +193,6 @@ static uint64_t note_pause(uint64_t now)
 
 static void look_at_rails(uint64_t now)
 {
-    bool none = false, is_stale = false;
     for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
         rail_state_t *s = &flow.rail[r];
         const uint64_t vft = fsbml_sched_vft(fsbml_rails.sched, r);
@@ -211,9 +206,7 @@ static void look_at_rails(uint64_t now)
         }
         fsbml_flow_seen_t seen = fsbml_sockets_look(r);
         s->has_evidence = 0 != seen.n;
-        is_stale = is_stale || seen.is_stale;
         if (!s->has_evidence) { /* by the model */
-            none = none || charged > LOOK_NS;
             continue;
         }
         if (0 != s->looked_ns) {
@@ -226,16 +219,6 @@ static void look_at_rails(uint64_t now)
         s->is_busy = 0 != charged || 0 != seen.queued;
         fsbml_room_left(r, seen.queued);
         s->looked_ns = now;
-    }
-    if (is_stale) {
-        atomic_store(&flow.search, true);
-    }
-    const bool is_new = atomic_load_explicit(&flow.search, memory_order_relaxed);
-    if ((is_new && now - flow.searched_ns > SEARCH_NS)
-        || (none && now - flow.searched_ns > SEARCH_AGAIN_NS)) {
-        atomic_store(&flow.search, false);
-        flow.searched_ns = now;
-        fsbml_sockets_search();
     }
 }
 
@@ -272,13 +255,8 @@ static int look(void)
 
 /* ------------------------------------------------------------------ begin and end */
 
-static void path_live(mca_bml_fsbml_endpoint_t *ep)
-{
-    (void) ep;
-    atomic_store(&flow.search, true);
-}
-
-static const fsbml_peers_listener_t listener = {.path_live = path_live};
+static const fsbml_peers_listener_t listener = {.path_known = fsbml_sockets_add,
+                                                .forget = fsbml_sockets_drop};
 
 /* Two rails on one interface: their connections look alike. */
 static bool has_own_interface(uint32_t rail)
@@ -302,7 +280,11 @@ static bool is_tcp(uint32_t rail)
 void fsbml_flow_setup(void (*urgent)(bool begins))
 {
     atomic_store(&fsbml_flow.short_until_ns, mca_bml_fsbml_params.feedback ? 0 : UINT64_MAX);
-    if (!mca_bml_fsbml_params.feedback || 0 == fsbml_rails.n_groups) {
+    if (0 == fsbml_rails.n_groups) {
+        return;
+    }
+    fsbml_peers_listen(&listener);
+    if (!mca_bml_fsbml_params.feedback) {
         return;
     }
     flow.on = true;
@@ -313,14 +295,13 @@ void fsbml_flow_setup(void (*urgent)(bool begins))
         flow.rail[r] = (rail_state_t){.is_watched = is_tcp(r) && has_own_interface(r)};
         atomic_store(&flow.rail[r].quantum, UNKNOWN_QUANTUM);
     }
-    atomic_store(&flow.search, true);
     fsbml_room_begin(flow.alone, !opal_using_threads());
-    fsbml_peers_listen(&listener);
     opal_progress_register_lp(look);
 }
 
 void fsbml_flow_teardown(void)
 {
+    fsbml_sockets_forget();
     if (!flow.on) {
         return;
     }
@@ -334,7 +315,6 @@ void fsbml_flow_teardown(void)
         fsbml_live_destroy(flow.rail[r].live);
         flow.rail[r].live = NULL;
     }
-    fsbml_sockets_forget();
 }
 
 double fsbml_flow_gap(uint32_t rail)

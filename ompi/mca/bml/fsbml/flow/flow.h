@@ -8,7 +8,8 @@
  * connections on it have delivered, and what is left. That corrects the rail's rate and its backlog. While
  * small messages are sent as well, a rail gets no more bulk than it needs to stay busy: what the PML is
  * refused it keeps, and offers again, so that the rail is chosen when there is room on it, and nothing small
- * waits behind much.
+ * waits behind much. The kernel also knows the shortest round trip to each peer, and so on which of its rails
+ * a peer is farther than the pair that has measured them.
  */
 #ifndef MCA_BML_FSBML_FLOW_H
 #define MCA_BML_FSBML_FLOW_H
@@ -26,6 +27,15 @@ void fsbml_flow_quantum(const mca_bml_fsbml_group_t *group, size_t bytes);
 
 /** What a byte of a fragment takes on a rail by now, in ns; 0: not known. */
 double fsbml_flow_gap(uint32_t rail);
+
+/** What the kernel says of this process' TCP connections to peers over a rail. */
+typedef struct fsbml_flow_tcp_t {
+    uint32_t connections;
+    uint64_t busy_ns;       /**< sum of the times that there was data which the peer had not acknowledged */
+    uint64_t retransmitted; /**< segments */
+} fsbml_flow_tcp_t;
+/** False: there is none. Any thread. */
+bool fsbml_flow_tcp(uint32_t rail, fsbml_flow_tcp_t *sum);
 
 typedef struct fsbml_flow_t {
     _Atomic uint64_t short_until_ns; /**< until then queues are short; UINT64_MAX: there is no feedback */
@@ -49,6 +59,20 @@ int fsbml_flow_rail(uint32_t best, uint32_t rails, size_t *bytes, bool may_cut, 
 /* ------------------------------------------------------------------- inside the room */
 
 /* flow/sockets.c: what the kernel says of this process' connections */
+typedef struct fsbml_connection_t {
+    mca_bml_fsbml_endpoint_t *ep;
+    mca_bml_fsbml_path_t *path;
+    size_t place;    /**< among all */
+    int fd;          /**< tcp's descriptor, -1: it is not connected */
+    uint64_t number; /**< the kernel's of that socket; 0: it is not what it should be, and nothing is known of
+                        it */
+    fsbml_kernel_flow_t last; /**< what was said at the look before */
+    bool is_known, active;    /**< there was one; there was something to deliver then */
+} fsbml_connection_t;
+/** A path that tcp has a connection for, or will have. */
+int fsbml_sockets_add(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+/** Before its BTLs' endpoints go. */
+void fsbml_sockets_drop(mca_bml_fsbml_endpoint_t *ep);
 /** What all connections of a rail have done since the look before. */
 typedef struct fsbml_flow_seen_t {
     size_t n; /**< connections that are known; 0: nothing else is */
@@ -56,11 +80,9 @@ typedef struct fsbml_flow_seen_t {
     uint64_t queued;        /**< bytes that the rail has still to take, not what a receiver has no room for */
     uint64_t round_trip_ns; /**< the shortest */
     double payload;         /**< share of it in what an interface counts */
-    bool is_stale;          /**< some have gone: they are to be searched for */
+    bool all_known;         /**< there is no other connection on it */
 } fsbml_flow_seen_t;
 fsbml_flow_seen_t fsbml_sockets_look(uint32_t rail);
-/** Finds the connections, and keeps what is known of those that are still there. */
-void fsbml_sockets_search(void);
 void fsbml_sockets_forget(void);
 
 /* flow/room.c: what may be sent */

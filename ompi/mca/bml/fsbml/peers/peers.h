@@ -39,6 +39,7 @@ typedef struct mca_bml_fsbml_path_t {
                                     it sees, 0: not */
     uint32_t kind;               /**< of its fault (fsbml_fault_kind_t); with ep->lock, as is why */
     char why[FSBML_REASON_MAX];  /**< it was closed, or left out */
+    struct fsbml_connection_t *connection; /**< of tcp's, for flow/sockets.c; NULL: there is none */
 } mca_bml_fsbml_path_t;
 
 /** What the pseudo BTL takes for a struct mca_btl_base_endpoint_t. */
