@@ -52,6 +52,8 @@ FAKE_TEST(a_connection_is_found_by_its_endpoint)
     const fsbml_flow_seen_t seen = fsbml_sockets_look(0);
     CHECK(65536 == seen.look.bytes && 0 == seen.queued && seen.round_trip_ns > 0);
     CHECK(0 == fsbml_sockets_look(0).look.bytes && 0 == fsbml_sockets_look(1).n);
+    CHECK(seen.round_trip_ns >= fsbml_flow_round_trip(fsbml_endpoint_of_proc(peer), 0));
+    CHECK(0 == fsbml_flow_round_trip(fsbml_endpoint_of_proc(peer), 1));
     e->state = TCP_CLOSED;
     CHECK(0 == connections(0) && 0 == fsbml_sockets_look(0).n);
     tcp_down();
@@ -140,6 +142,6 @@ FAKE_TEST(other_btls_are_not_asked)
     (void) peer_up();
     all_answer(2);
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
-    CHECK(NULL == fsbml_path(ep, 0)->connection && 0 == connections(0));
+    CHECK(NULL == fsbml_path(ep, 0)->connection && 0 == connections(0) && 0 == fsbml_flow_round_trip(ep, 0));
     world_down(2);
 }

@@ -57,8 +57,7 @@ fsbml_core_sources = \
 	core/measure/start/stream.hpp core/measure/start/stream.cpp \
 	core/measure/start/sweep.hpp core/measure/start/sweep.cpp \
 	core/measure/start/together.hpp core/measure/start/together.cpp \
-	core/measure/distance/distance.hpp core/measure/distance/distance.cpp \
-	core/measure/distance/turns.hpp core/measure/distance/turns.cpp \
+	core/flow/distance.hpp core/flow/distance.cpp \
 	core/flow/live_rate.hpp core/flow/live_rate.cpp \
 	core/explain/account/account.hpp core/explain/account/account.cpp \
 	core/explain/account/merge.hpp core/explain/account/merge.cpp \
@@ -120,13 +119,14 @@ fsbml_shim_sources = \
 	peers/ask.c \
 	peers/diagnose.c \
 	peers/endpoint.c \
-	peers/far.c \
+	peers/away.c \
 	peers/packet.c \
 	peers/path.c \
 	peers/peers.c \
 	peers/proof.c \
 	flow/flow.h \
 	flow/flow.c \
+	flow/latency.c \
 	flow/room.c \
 	flow/sockets.c \
 	send/send.h \

@@ -255,8 +255,14 @@ static int look(void)
 
 /* ------------------------------------------------------------------ begin and end */
 
-static const fsbml_peers_listener_t listener = {.path_known = fsbml_sockets_add,
-                                                .forget = fsbml_sockets_drop};
+static void forget(mca_bml_fsbml_endpoint_t *ep)
+{
+    fsbml_sockets_drop(ep);
+    fsbml_latency_forget(ep);
+}
+
+static const fsbml_peers_listener_t listener = {
+    .path_known = fsbml_sockets_add, .path_live = fsbml_latency_look_at, .forget = forget};
 
 /* Two rails on one interface: their connections look alike. */
 static bool has_own_interface(uint32_t rail)
@@ -284,6 +290,7 @@ void fsbml_flow_setup(void (*urgent)(bool begins))
         return;
     }
     fsbml_peers_listen(&listener);
+    fsbml_latency_setup();
     if (!mca_bml_fsbml_params.feedback) {
         return;
     }
@@ -301,6 +308,7 @@ void fsbml_flow_setup(void (*urgent)(bool begins))
 
 void fsbml_flow_teardown(void)
 {
+    fsbml_latency_teardown();
     fsbml_sockets_forget();
     if (!flow.on) {
         return;

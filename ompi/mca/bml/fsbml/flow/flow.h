@@ -36,6 +36,8 @@ typedef struct fsbml_flow_tcp_t {
 } fsbml_flow_tcp_t;
 /** False: there is none. Any thread. */
 bool fsbml_flow_tcp(uint32_t rail, fsbml_flow_tcp_t *sum);
+/** The kernel's shortest round trip to a peer, in ns; 0: not known. */
+uint64_t fsbml_flow_round_trip(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
 
 typedef struct fsbml_flow_t {
     _Atomic uint64_t short_until_ns; /**< until then queues are short; UINT64_MAX: there is no feedback */
@@ -66,8 +68,9 @@ typedef struct fsbml_connection_t {
     int fd;          /**< tcp's descriptor, -1: it is not connected */
     uint64_t number; /**< the kernel's of that socket; 0: it is not what it should be, and nothing is known of
                         it */
-    fsbml_kernel_flow_t last; /**< what was said at the look before */
-    bool is_known, active;    /**< there was one; there was something to deliver then */
+    fsbml_kernel_flow_t last;         /**< what was said at the look before */
+    bool is_known, active;            /**< there was one; there was something to deliver then */
+    uint64_t round_trip_ns, segments; /**< when it was last asked */
 } fsbml_connection_t;
 /** A path that tcp has a connection for, or will have. */
 int fsbml_sockets_add(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
@@ -84,6 +87,16 @@ typedef struct fsbml_flow_seen_t {
 } fsbml_flow_seen_t;
 fsbml_flow_seen_t fsbml_sockets_look(uint32_t rail);
 void fsbml_sockets_forget(void);
+/** Asks the kernel for the round trip of one connection, each in its turn, or of a peer's, and calls a
+ * function for that peer; meanwhile no connection goes. */
+void fsbml_sockets_turn(void (*then)(mca_bml_fsbml_endpoint_t *ep));
+void fsbml_sockets_ask(mca_bml_fsbml_endpoint_t *ep, void (*then)(mca_bml_fsbml_endpoint_t *ep));
+
+/* flow/latency.c: peers that are farther than measured */
+void fsbml_latency_setup(void);
+void fsbml_latency_teardown(void);
+void fsbml_latency_look_at(mca_bml_fsbml_endpoint_t *ep);
+void fsbml_latency_forget(mca_bml_fsbml_endpoint_t *ep);
 
 /* flow/room.c: what may be sent */
 /** `alone`: no other rank uses the rails; `may`: bulk may be refused. */

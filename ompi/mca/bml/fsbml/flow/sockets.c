@@ -12,7 +12,7 @@ enum {
 /* Kept while the lock is held: no BTL is called, and ep->lock is not taken. */
 static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
 static fsbml_connection_t **connection;
-static size_t n_connections, room;
+static size_t n_connections, room, next_turn;
 
 int fsbml_sockets_add(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
@@ -82,6 +82,11 @@ static bool is_connected(fsbml_connection_t *c)
                                   .place = c->place,
                                   .fd = fd,
                                   .number = is ? fsbml_kernel_socket(fd) : 0};
+        if (fd >= 0 && !is) {
+            FSBML_VERBOSE(
+                FSBML_V_PEER, "rail %s to %s: tcp's connection is not what it should be, and is not asked",
+                fsbml_rails.rail[c->path->rail].name, OMPI_NAME_PRINT(&c->ep->proc->super.proc_name));
+        }
     }
     return c->fd >= 0 && 0 != c->number;
 }
@@ -97,6 +102,8 @@ static bool ask(fsbml_connection_t *c, fsbml_kernel_flow_t *now)
         c->fd = -1;
         return false;
     }
+    c->round_trip_ns = now->round_trip_ns;
+    c->segments = now->segments;
     return true;
 }
 
@@ -141,6 +148,33 @@ fsbml_flow_seen_t fsbml_sockets_look(uint32_t rail)
     }
     opal_mutex_unlock(&lock);
     return seen;
+}
+
+/* ---------------------------------------------------------------- one by one */
+
+void fsbml_sockets_turn(void (*then)(mca_bml_fsbml_endpoint_t *ep))
+{
+    fsbml_kernel_flow_t now;
+    opal_mutex_lock(&lock);
+    if (0 != n_connections) {
+        fsbml_connection_t *c = connection[next_turn++ % n_connections];
+        (void) ask(c, &now);
+        then(c->ep);
+    }
+    opal_mutex_unlock(&lock);
+}
+
+void fsbml_sockets_ask(mca_bml_fsbml_endpoint_t *ep, void (*then)(mca_bml_fsbml_endpoint_t *ep))
+{
+    fsbml_kernel_flow_t now;
+    opal_mutex_lock(&lock);
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        if (NULL != ep->path[i].connection) {
+            (void) ask(ep->path[i].connection, &now);
+        }
+    }
+    then(ep);
+    opal_mutex_unlock(&lock);
 }
 
 /* ------------------------------------------------------------------ in all */

@@ -94,8 +94,8 @@ static number_t number[N_NUMBERS] = {
                0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_PER_PEER] = NUMBER(
         "per_peer",
-        "Whether the latency to each peer is looked at when it is first used: it may be farther than those that "
-        "were measured (0 or 1, default 1; with bml_fsbml_table 0)",
+        "Whether rails to a peer that is farther than those that were measured, by the kernel's round trips of tcp's "
+        "connections, count as slower by as much (0 or 1, default 1; with bml_fsbml_table 0)",
         0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
     [N_FEEDBACK] = NUMBER(
         "feedback",

@@ -49,7 +49,7 @@ struct mca_bml_fsbml_endpoint_t {
     _Atomic uint32_t asleep;   /**< of the latter: not asked on, as one connection will do for now */
     _Atomic uint32_t missed;   /**< messages that could have gained by those */
     _Atomic(const fsbml_far_t *)
-        far;                     /**< its rails are farther than measured; NULL: they are not (peers/far.c) */
+        far; /**< some of its rails are farther than measured; NULL: none is (flow/latency.c) */
     mca_bml_base_btl_t *bml_btl; /**< the entry by which the PML knows this endpoint */
     mca_bml_base_btl_t *rdma;    /**< the same in the RDMA list, NULL: not there */
     bool speaks_real;            /**< registration handles to and from this peer are the real BTL's */
@@ -72,7 +72,7 @@ struct mca_bml_fsbml_endpoint_t {
     uint64_t confirm_ns;       /**< when the peer was asked on a live path whether it is there */
     uint64_t confirmed_ns;     /**< when it said so */
     struct mca_bml_fsbml_endpoint_t *next, *before; /**< in that list, which is a ring */
-    fsbml_distance_t *distance;                     /**< it is being asked how far it is, NULL: it is not */
+    fsbml_far_t *farther; /**< what `far` points to if it is not NULL; NULL: it never was */
 
     _Atomic uint32_t n_paths; /**< those below it are complete */
     uint32_t capacity;
@@ -122,10 +122,8 @@ enum {
                                   delay_ns: that it is wanted to take */
     FSBML_PACKET_BRIEF = 1,     /**< flag of PRTT: the answer is to be as small as can be */
     FSBML_PACKET_TIMED =
-        2, /**< flag of ASK, and of its ANSWER: for how far the peer is, not whether it is there */
-    FSBML_PACKET_ASTRAY = 4,   /**< flag of ANSWER: the question was for another process */
-    FSBML_PACKET_AT_ONCE = 16, /**< flag of timed ASK: what waited for the asked process, not for its rail, is
-                                  no answer either */
+        2, /**< flag of ASK, and of its ANSWER: for when a message arrives, not whether the peer is there */
+    FSBML_PACKET_ASTRAY = 4, /**< flag of ANSWER: the question was for another process */
     FSBML_PACKET_GIVEN_UP =
         8, /**< flag of LOOK: the path worked, was measured, and is not used any more from here */
 };
@@ -157,8 +155,8 @@ typedef struct fsbml_peers_listener_t {
     void (*no_path)(mca_bml_fsbml_endpoint_t *ep);
     /** The peer goes, and with it what waits. */
     void (*forget)(mca_bml_fsbml_endpoint_t *ep);
-    /** The answer to a timed question; false: it was another's. */
-    bool (*answered)(const fsbml_packet_t *packet);
+    /** The answer to a timed question. */
+    void (*answered)(const fsbml_packet_t *packet);
 } fsbml_peers_listener_t;
 /* peers/peers.c: who hears of it */
 /** Before others set up: nobody does. */
@@ -171,7 +169,7 @@ void fsbml_peers_path_live(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_peers_look(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_peers_no_path(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_peers_forget(mca_bml_fsbml_endpoint_t *ep);
-bool fsbml_peers_answered(const fsbml_packet_t *packet);
+void fsbml_peers_answered(const fsbml_packet_t *packet);
 
 /* peers/peers.c: endpoints with something to do in the progress function */
 /** Which function that is. */
@@ -207,6 +205,13 @@ bool fsbml_endpoint_spare_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
 void fsbml_endpoint_release(mca_bml_base_endpoint_t *ep);
 /** How many peers a rail should lead to, and carries nothing to. */
 uint32_t fsbml_peers_without(uint32_t rail);
+
+/** Whether the policy asks when a message would arrive. */
+static inline bool fsbml_peers_by_time(void)
+{
+    const fsbml_policy_t policy = mca_bml_fsbml_params.policy;
+    return FSBML_POLICY_ARRIVAL == policy || FSBML_POLICY_THESIS == policy;
+}
 
 static inline mca_bml_fsbml_path_t *fsbml_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail)
 {
@@ -285,28 +290,7 @@ static inline size_t fsbml_des_bytes(const mca_btl_base_descriptor_t *des)
     return bytes;
 }
 
-/* peers/far.c: peers that are farther than those that were measured */
-/** What an endpoint has until the first message to its peer. */
-extern const fsbml_far_t fsbml_far_unknown;
-void fsbml_far_init(mca_bml_fsbml_endpoint_t *ep);
-/** This peer need not be asked, as its rails were measured. False: that was known, or is being found out. */
-bool fsbml_far_known(mca_bml_fsbml_endpoint_t *ep);
-/** The choice where ep->far is not NULL. */
-uint32_t fsbml_far_choose(mca_bml_fsbml_endpoint_t *ep, const fsbml_far_t *far, uint64_t now, size_t bytes,
-                          uint32_t rails);
-/** Asks what is to be asked now (called by the progress function of peers/proof.c). */
-void fsbml_far_look(mca_bml_fsbml_endpoint_t *ep);
-bool fsbml_far_asks(mca_bml_fsbml_endpoint_t *ep);
-/** The answer to a timed question has come. */
-void fsbml_far_answered(const fsbml_packet_t *packet);
-/** What the answer to a timed question on this BTL has to wait, or the question had to, in ns; 0: no more
- * than the question tolerates. ep may be NULL. */
-uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl,
-                           const fsbml_packet_t *question);
-/** After the last message. */
-void fsbml_far_forget(mca_bml_fsbml_endpoint_t *ep);
-
-/* peers/far.c: how long this process had not looked at its networks */
+/* peers/away.c: how long this process had not looked at its networks */
 /** From now on it is known; until the other one. */
 void fsbml_away_watch(void);
 void fsbml_away_stop(void);
@@ -315,6 +299,10 @@ int fsbml_away_looked(void);
 /** In ns at `now`, when something has just come in; 0: it was no longer than tolerated (0.1 ms always is), or
  * is not known. */
 uint64_t fsbml_away_ns(uint64_t now, uint64_t tolerated);
+/** What the answer to a timed question on this BTL has to wait, or the question had to, in ns; 0: no more
+ * than the question tolerates. ep may be NULL. */
+uint32_t fsbml_away_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl,
+                            const fsbml_packet_t *question);
 
 /* peers/packet.c: hello records on the run-time's key-value store */
 /** `flags`: FSBML_HELLO_*, those that the rooms above know. */

@@ -40,6 +40,21 @@ fsbml_live_change_t fsbml_live_trial(fsbml_live_t *live, size_t bytes, uint64_t 
 /** ns per byte, by all that was seen so far. */
 double fsbml_live_gap(const fsbml_live_t *live) FSBML_NOEXCEPT;
 
+/** What is known of the way to one peer over a rail, in ns. */
+typedef struct fsbml_round_trip_t {
+    uint64_t least_ns; /**< the kernel's shortest round trip, 0: not known */
+    uint64_t samples;  /**< of so many */
+    uint64_t
+        measured_ns;    /**< the same of the pair that measured the rail, 0: not known; then it is twice L */
+    uint64_t L_ns;      /**< of its model, 0: it has none */
+    uint64_t counts_ns; /**< what the rail counts as farther than measured by now */
+} fsbml_round_trip_t;
+
+/** Compares a peer's rails, those in a bit mask (core/flow/distance.hpp): extra_ns is what each adds to its
+ * L, mostly nothing. Returns those of which it is not what it counts as by now. */
+uint32_t fsbml_distance(uint32_t rails, const fsbml_round_trip_t rail[FSBML_MAX_RAILS],
+                        double extra_ns[FSBML_MAX_RAILS]) FSBML_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,6 +4,7 @@
 // The C boundary of feedback.
 #include "door/c_api.hpp"
 
+#include "flow/distance.hpp"
 #include "flow/live_rate.hpp"
 
 struct fsbml_live_t final {
@@ -41,6 +42,12 @@ fsbml_live_change_t fsbml_live_trial(fsbml_live_t *live, size_t bytes, uint64_t 
 double fsbml_live_gap(const fsbml_live_t *live) noexcept
 {
     return live->impl.gap();
+}
+
+uint32_t fsbml_distance(uint32_t rails, const fsbml_round_trip_t rail[FSBML_MAX_RAILS],
+                        double extra_ns[FSBML_MAX_RAILS]) noexcept
+{
+    return fsbml::distance(rails, rail, extra_ns);
 }
 
 } // extern "C"
