@@ -41,13 +41,10 @@ static size_t net_messages;
 static int net_served;       /* messages that the peer has sent for requests */
 static int net_rates;        /* that the peer was told */
 static bool net_table;       /* the peer has got one */
-static bool net_is_old;      /* the peer knows no timed questions */
-static uint32_t net_busy_ns; /* how long its rails are, as it says in answers to those */
 static uint64_t net_turn_ns; /* the peer waits for its turns: so long, four times, seven times as long ... */
 static unsigned net_turns;
 static uint64_t net_wanted_ns; /* how long the last stream was to take that it was asked for */
 static int net_timed;          /* timed questions that it got */
-static int net_timed_on[N_FAKES];
 
 static void net_reset(void)
 {
@@ -59,12 +56,9 @@ static void net_reset(void)
     net_served = 0;
     net_rates = 0;
     net_table = false;
-    net_is_old = false;
-    net_busy_ns = 0;
     net_turn_ns = net_wanted_ns = 0;
     net_turns = 0;
     net_timed = 0;
-    memset(net_timed_on, 0, sizeof(net_timed_on));
     for (int i = 0; i < N_FAKES; ++i) {
         net[i].shares_with = -1;
     }
@@ -126,10 +120,9 @@ static void net_peer(int rail, const uint32_t *word, uint64_t now)
     switch (word[W_TYPE] & 0xff) {
     case FSBML_PACKET_ASK:
         memcpy(answer, word, sizeof(answer));
-        answer[W_DELAY] = 0 != timed ? net_busy_ns : 0;
+        answer[W_DELAY] = 0;
         net_timed += 0 != timed;
-        net_timed_on[rail] += 0 != timed;
-        net_back(rail, FSBML_PACKET_ANSWER | (net_is_old ? 0 : timed), answer, 0, now);
+        net_back(rail, FSBML_PACKET_ANSWER | timed, answer, 0, now);
         break;
     case FSBML_PACKET_PRTT:
         net[rail].counted = word[W_SEQ] == net[rail].seq ? net[rail].counted + 1 : 1;

@@ -1,23 +1,89 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Peers with more latency than the measured pair, on fake rails in virtual time: which are asked, when,
- * how often, and what messages do then. */
+/* Peers with more latency than the measured pair, by what the kernel says, on fake rails in virtual time:
+ * when it is asked, and what messages do then. */
 
 #include "fake_net.h"
-#include "ompi/runtime/params.h"
+#include "flow/flow.h"
 
-enum { TAG = MCA_BTL_TAG_PML + 1, ROUND = 8, MOST = 3 * ROUND + 96 }; /* questions over two rails */
+enum { TAG = MCA_BTL_TAG_PML + 1, US = 1000, MS = 1000000 };
+
+/* ------------------------------------------------- the kernel, by rails */
+
+static struct {
+    uint64_t round_trip_ns, segments, number; /* number 0: it is not connected */
+    int asked;
+} kernel[2];
+
+bool fsbml_socket_is_possible(const mca_btl_base_module_t *btl)
+{
+    (void) btl;
+    return true;
+}
+
+int fsbml_socket_of(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) endpoint;
+    return 0 != kernel[fake_number(btl)].number ? fake_number(btl) : -1;
+}
+
+bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int fd)
+{
+    (void) endpoint;
+    (void) fd;
+    return true;
+}
+
+bool fsbml_kernel_is_on(int fd, uint32_t rail)
+{
+    return (uint32_t) fd == rail;
+}
+
+uint64_t fsbml_kernel_socket(int fd)
+{
+    return kernel[fd].number;
+}
+
+int64_t fsbml_kernel_queued(int fd)
+{
+    (void) fd;
+    return 0;
+}
+
+bool fsbml_kernel_flow(int fd, fsbml_kernel_flow_t *flow)
+{
+    ++kernel[fd].asked;
+    *flow = (fsbml_kernel_flow_t){.round_trip_ns = kernel[fd].round_trip_ns, .segments = kernel[fd].segments};
+    return true;
+}
+
+/* --------------------------------------------------------- the process */
+
+static opal_progress_callback_t low; /* its function of low priority */
+
+int opal_progress_register_lp(opal_progress_callback_t fn)
+{
+    low = fn;
+    return OPAL_SUCCESS;
+}
 
 static mca_bml_fsbml_endpoint_t *ep;
-static mca_bml_base_btl_t *bml_btl;
 
-/* A peer over two rails, the first of which is `farther_ns` farther than the table will say. */
+/* What the kernel says of both rails is what it said of the pair that measured, but for this on the first. */
 static void up(uint64_t farther_ns)
 {
     mca_bml_fsbml_params.per_peer = true;
+    low = NULL;
+    for (uint64_t i = 0; i < 2; ++i) {
+        kernel[i].round_trip_ns = 50 * US + (0 == i ? 2 * farther_ns : 0);
+        kernel[i].segments = 100;
+        kernel[i].number = i + 1;
+        kernel[i].asked = 0;
+    }
     ep = net_up(40, 80);
-    bml_btl = ep->bml_btl;
-    net[0].L_ns += farther_ns;
+    for (uint32_t i = 0; i < 2; ++i) {
+        CHECK(NULL != fsbml_path(ep, i)->connection);
+    }
 }
 
 static void down(void)
@@ -27,14 +93,22 @@ static void down(void)
     mca_bml_fsbml_params.policy = FSBML_POLICY_ARRIVAL;
 }
 
-/* Lets time pass; in small steps while something is on its way. */
+/* That of net_table_comes(), with the round trips of the pair that measured. */
+static void table_comes(void)
+{
+    net_table_comes();
+    for (uint32_t i = 0; i < 2; ++i) {
+        atomic_store(&fsbml_rails.rail[i].round_trip_ns, 50 * US);
+    }
+}
+
 static void later(unsigned ms)
 {
-    for (const uint64_t until = virtual_ns + (uint64_t) ms * 1000000; virtual_ns < until;) {
-        if (0 == net_messages) {
-            virtual_ns += 50000;
-        }
+    for (const uint64_t until = virtual_ns + (uint64_t) ms * MS; virtual_ns < until; virtual_ns += 50 * US) {
         opal_progress();
+        if (NULL != low) {
+            (void) low();
+        }
     }
 }
 
@@ -42,240 +116,162 @@ static void later(unsigned ms)
 static int send_one(size_t bytes)
 {
     const int before = fake[0].n_sent;
-    CHECK(0 <= pml_send(bml_btl, bytes, TAG));
+    CHECK(0 <= pml_send(ep->bml_btl, bytes, TAG));
     const int rail = before == fake[0].n_sent ? 1 : 0;
     CHECK(fake_complete(&fake[rail], OPAL_SUCCESS));
     return rail;
 }
 
-/* 120 us farther: small messages take the other rail, large ones do not. It takes two rounds, and then
- * nothing more. */
+/* 120 us farther: small messages take the other rail, large ones do not; and no packet is sent for it. */
 FAKE_TEST(a_farther_rail_is_found)
 {
-    up(120000);
-    net_table_comes();
-    CHECK(0 == send_one(100));
-    CHECK(NULL == ep->far && NULL != progress_fn);
-    later(200);
-    CHECK(2 * ROUND == net_timed && NULL != ep->far && NULL == progress_fn && NULL == ep->distance);
-    CHECK(NULL != ep->far && ep->far->ticks[0] > 115000 * 64 && ep->far->ticks[0] < 125000 * 64);
-    CHECK(NULL != ep->far && 0 == ep->far->ticks[1]);
+    up(120 * US);
+    CHECK(0 == send_one(100)); /* no table */
+    later(10);
+    CHECK(NULL == ep->far);
+    table_comes();
+    later(3);
+    CHECK(NULL != ep->far && 120 * US == fsbml_far_ns(ep->far, 0) && 0 == fsbml_far_ns(ep->far, 1));
     CHECK(1 == send_one(100));
     later(1);
     CHECK(0 == send_one(8000));
-    later(10000);
-    CHECK(2 * ROUND == net_timed);
-    down();
-}
-
-/* No extra latency: one round of questions, and the parameters stay. */
-FAKE_TEST(equal_peers_cost_one_round)
-{
-    up(0);
-    net_table_comes();
-    CHECK(0 == send_one(100));
-    later(10000);
-    CHECK(ROUND == net_timed && NULL == ep->far && NULL == ep->distance && NULL == progress_fn);
-    CHECK(0 == send_one(100) && NULL == progress_fn);
-    down();
-}
-
-/* No peer is asked without a message, nor before there is a table. */
-FAKE_TEST(questions_wait_for_a_message_and_a_table)
-{
-    up(120000);
-    CHECK(0 == send_one(100));
-    later(100);
     CHECK(0 == net_timed && NULL == progress_fn);
-    net_table_comes();
-    later(100);
-    CHECK(0 == net_timed && NULL == progress_fn);
-    CHECK(0 == send_one(100));
-    later(200);
-    CHECK(2 * ROUND == net_timed && 1 == send_one(100));
     down();
 }
 
-/* Not before all rails are proved or given up. */
-FAKE_TEST(questions_wait_for_all_paths)
+/* A path that becomes live once there is a table is looked at then. */
+FAKE_TEST(it_is_known_when_the_connection_is_up)
 {
-    up(120000);
-    net_table_comes();
+    up(120 * US);
+    table_comes();
     fsbml_path_close(ep, &ep->path[1], "test");
     atomic_fetch_or(&ep->possible, 2);
-    CHECK(0 == send_one(100));
-    later(1);
-    CHECK(0 == net_timed);
+    later(10);
+    CHECK(NULL == ep->far && 0 == send_one(100));
     fsbml_path_open(ep, &ep->path[1]);
-    CHECK(3 == ep->live && 0 == send_one(100));
-    later(200);
-    CHECK(2 * ROUND == net_timed && 1 == send_one(100));
+    CHECK(NULL != ep->far && 1 == send_one(100));
     down();
 }
 
-/* An answer without the flag is no sample: four questions, and then never again. */
-FAKE_TEST(old_peers_are_left_in_peace)
+FAKE_TEST(equal_peers_are_as_measured)
 {
-    up(120000);
-    net_is_old = true;
-    net_table_comes();
-    CHECK(0 == send_one(100));
-    later(20000);
-    CHECK(4 == net_timed && NULL == ep->far && NULL == progress_fn && 3 == ep->live);
-    CHECK(0 == send_one(100) && NULL == progress_fn);
+    up(0);
+    table_comes();
+    later(100);
+    CHECK(NULL == ep->far && NULL == ep->farther && 0 == send_one(100));
     down();
 }
 
-/* What the peer says to have waited for its own messages is no sample either. */
-FAKE_TEST(busy_peers_tell_nothing)
+/* One connection a millisecond. */
+FAKE_TEST(the_kernel_is_asked_now_and_then)
 {
-    up(120000);
-    net_busy_ns = 1;
-    net_table_comes();
-    CHECK(0 == send_one(100));
-    later(20000);
-    CHECK(MOST == net_timed && NULL == ep->far && NULL == progress_fn);
+    up(0);
+    table_comes();
+    const int before = kernel[0].asked + kernel[1].asked;
+    later(1000);
+    const int asked = kernel[0].asked + kernel[1].asked - before;
+    CHECK(asked > 900 && asked <= 1001 && abs(kernel[0].asked - kernel[1].asked) < 10);
     down();
 }
 
-/* While this node's own messages keep a rail busy, it is not asked. */
-FAKE_TEST(busy_rails_are_not_asked)
+/* The first round trips were disturbed, or the network has become another one. */
+FAKE_TEST(what_counts_follows_the_kernel)
 {
-    up(120000);
-    net_table_comes();
-    for (int i = 0; i < 20; ++i) {
-        fsbml_sched_charge(fsbml_rails.sched, 0, virtual_ns, 65536); /* 2.6 ms each */
-    }
+    up(120 * US);
+    table_comes();
+    later(3);
     CHECK(1 == send_one(100));
-    later(40);
-    CHECK(0 == net_timed_on[0] && NULL != progress_fn);
-    later(200);
-    CHECK(2 * ROUND == net_timed && NULL != ep->far);
+    kernel[0].round_trip_ns = 50 * US;
+    later(3);
+    CHECK(NULL == ep->far && 0 == send_one(100));
+    kernel[0].round_trip_ns = 350 * US;
+    later(3);
+    CHECK(NULL != ep->far && 150 * US == fsbml_far_ns(ep->far, 0) && 1 == send_one(100));
+    kernel[1].round_trip_ns = 550 * US;
+    later(3);
+    CHECK(NULL != ep->far && 0 == fsbml_far_ns(ep->far, 0) && 100 * US == fsbml_far_ns(ep->far, 1));
+    CHECK(0 == send_one(100));
     down();
 }
 
-/* Answers that come twice, and those of questions long over, prove nothing. */
-static uint32_t old_answer[N_WORDS];
-static int repeated;
-
-static void deliver_again(int rail, uint32_t *word)
+/* A connection that is made anew has shown nothing yet. */
+FAKE_TEST(a_new_connection_begins_anew)
 {
-    uint32_t first[N_WORDS];
-    memcpy(first, word, sizeof(first));
-    net_deliver(rail, word);
-    net_deliver(rail, first);
-    if (0 != (first[W_TYPE] >> 8 & FSBML_PACKET_TIMED)) {
-        if (0 == old_answer[W_MAGIC]) {
-            memcpy(old_answer, first, sizeof(old_answer));
-        }
-        ++repeated;
-    }
-}
-
-FAKE_TEST(answers_count_once)
-{
-    up(120000);
-    net_table_comes();
-    repeated = 0;
-    memset(old_answer, 0, sizeof(old_answer));
-    net_to = deliver_again;
-    CHECK(0 == send_one(100));
-    for (int i = 0; i < 200; ++i) {
-        uint32_t again[N_WORDS];
-        memcpy(again, old_answer, sizeof(again));
-        later(1);
-        if (0 != again[W_MAGIC]) {
-            net_deliver(i % 2, again); /* also while the next one is on its way */
-        }
-    }
-    CHECK(2 * ROUND == repeated && 2 * ROUND == net_timed);
-    CHECK(NULL != ep->far && ep->far->ticks[0] > 115000 * 64 && ep->far->ticks[0] < 125000 * 64);
-    /* after its end, and from a peer that is not asked */
-    net_deliver(0, old_answer);
-    old_answer[W_RANK] = 5;
-    net_deliver(0, old_answer);
-    net_to = net_deliver;
-    down();
-}
-
-/* A rail that is taken away leaves nothing to compare; the endpoint may go at any time. */
-FAKE_TEST(rails_and_peers_may_go)
-{
-    up(120000);
-    net_table_comes();
-    CHECK(0 == send_one(100));
-    later(1);
-    CHECK(0 < net_timed && NULL != ep->distance);
-    fsbml_path_remove(ep, &ep->path[0]);
-    later(1);
-    CHECK(NULL == ep->distance && NULL == ep->far && NULL == progress_fn);
-    CHECK(1 == send_one(100));
-    down();
-    up(120000);
-    net_table_comes();
-    CHECK(0 == send_one(100));
-    later(1);
-    CHECK(NULL != ep->distance);
-    down();
-    up(120000);
-    net_table_comes();
-    CHECK(0 == send_one(100));
-    later(200);
+    up(120 * US);
+    table_comes();
+    later(3);
     CHECK(NULL != ep->far);
-    fsbml_path_remove(ep, &ep->path[1]);
-    CHECK(0 == send_one(100));
+    kernel[0].number = 77;
+    kernel[0].segments = 1;
+    later(5);
+    CHECK(NULL == ep->far && 0 == send_one(100));
+    kernel[0].segments = 16;
+    later(3);
+    CHECK(NULL != ep->far);
+    kernel[0].number = 0; /* it is closed: nothing is known of it */
+    later(3);
+    CHECK(NULL == ep->far);
     down();
 }
 
-/* Not asked: the partner in the measurement; any peer, if the user does not want it, or if the policy asks
- * for no times. */
-FAKE_TEST(some_are_never_asked)
+/* Not looked at: if the user does not want it, or if the policy asks for no times. */
+FAKE_TEST(some_never_ask)
 {
-    for (int i = 0; i < 4; ++i) {
-        mca_bml_fsbml_params.policy = 1 == i   ? FSBML_POLICY_ROUNDROBIN
-                                      : 2 == i ? FSBML_POLICY_SINGLE
+    for (int i = 0; i < 3; ++i) {
+        mca_bml_fsbml_params.policy = 0 == i   ? FSBML_POLICY_ROUNDROBIN
+                                      : 1 == i ? FSBML_POLICY_SINGLE
                                                : FSBML_POLICY_ARRIVAL;
-        up(120000);
-        net_table_comes();
-        if (0 == i) {
-            CHECK(fsbml_far_known(ep) && !fsbml_far_known(ep));
-        } else if (3 == i) {
-            mca_bml_fsbml_params.per_peer = false;
-            fsbml_far_init(ep);
-        }
-        CHECK(NULL == ep->far);
-        (void) send_one(100);
-        later(200);
-        CHECK(0 == net_timed && NULL == ep->far && NULL == progress_fn);
+        mca_bml_fsbml_params.per_peer = i < 2;
+        low = NULL;
+        kernel[0].asked = kernel[1].asked = 0;
+        ep = net_up(40, 80);
+        table_comes();
+        CHECK(NULL == low);
+        later(20);
+        CHECK(0 == kernel[0].asked + kernel[1].asked && NULL == ep->far);
         down();
     }
 }
 
-/* A peer without FSBML has one rail, and is asked nothing. */
-FAKE_TEST(mute_peers_are_not_asked)
+/* Rails and peers go at any time. */
+FAKE_TEST(rails_and_peers_may_go)
 {
-    mca_bml_fsbml_params.per_peer = true;
-    net_reset();
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
-    peer_has_fsbml = false;
-    net_table_comes();
-    bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
-    ep = fsbml_endpoint_of_proc(peer);
-    for (int i = 0; i < 100; ++i) {
-        CHECK(0 == send_one(100));
-        pass_time(1);
+    up(120 * US);
+    table_comes();
+    later(3);
+    CHECK(NULL != ep->far);
+    fsbml_path_remove(ep, &ep->path[1]);
+    later(3);
+    CHECK(0 == send_one(100));
+    fsbml_proof_forget(ep);
+    CHECK(NULL == ep->far && NULL == ep->farther && NULL == fsbml_path(ep, 0)->connection);
+    later(3);
+    down();
+}
+
+/* What the table says of the pair that measured is what others are compared with. */
+FAKE_TEST(the_table_has_the_round_trips_of_its_pair)
+{
+    up(0);
+    fsbml_table_t *table = calloc(1, sizeof(*table));
+    table->n_rails = 2;
+    for (uint32_t i = 0; i < 2; ++i) {
+        const fsbml_loggp_t p = LOGGP(10e3, 300, 40, 0 == i ? 40 : 80);
+        memcpy(table->rail[i].key, fsbml_rails.rail[i].key, sizeof(table->rail[i].key));
+        table->rail[i].fit.valid = true;
+        table->rail[i].fit.params = p;
+        table->rail[i].round_trip_ns = 0 == i ? 50 * US : 850 * US; /* far on the second */
     }
-    CHECK(ep->mute && 0 == fake[0].n_queue + fake[1].n_queue && NULL == ep->distance && NULL == progress_fn);
-    peer_has_fsbml = true;
+    fsbml_table_apply(table);
+    free(table);
+    later(3);
+    CHECK(NULL != ep->far && 400 * US == fsbml_far_ns(ep->far, 0) && 0 == fsbml_far_ns(ep->far, 1));
     down();
 }
 
 /* A timed question is answered as such, with its number and with what the answer waits for. */
 FAKE_TEST(timed_questions_are_answered)
 {
-    mca_bml_fsbml_params.per_peer = true;
     fake_construct(&fake[0], 4096, 65536, 10);
     fake_construct(&fake[1], 4096, 65536, 10);
     world_up(2);
@@ -298,32 +294,4 @@ FAKE_TEST(timed_questions_are_answered)
         fake_free(&fake[1].super, &des->super);
     }
     world_down(2);
-    mca_bml_fsbml_params.per_peer = false;
-}
-
-/* A peer that is asked in MPI_Finalize may be gone, and the question be a write on a closed connection. */
-FAKE_TEST(no_peer_is_asked_at_the_end)
-{
-    up(120000);
-    net_table_comes();
-    ompi_mpi_state = OMPI_MPI_STATE_INIT_STARTED; /* not before MPI_Init is done, either */
-    CHECK(0 == send_one(100));
-    later(1);
-    CHECK(0 == net_timed && NULL == ep->distance);
-    ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
-    CHECK(0 == send_one(100));
-    later(1);
-    const int asked = net_timed;
-    CHECK(0 < asked && asked < ROUND);
-    ompi_mpi_state = OMPI_MPI_STATE_FINALIZE_STARTED;
-    later(100);
-    CHECK(asked == net_timed);
-    ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
-    ompi_async_mpi_finalize = true; /* peers do not wait for this process */
-    later(100);
-    CHECK(asked == net_timed);
-    ompi_async_mpi_finalize = false;
-    later(100);
-    CHECK(2 * ROUND == net_timed && NULL != ep->far);
-    down();
 }

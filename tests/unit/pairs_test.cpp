@@ -140,6 +140,7 @@ TEST(Merge, Digest)
     fsbml_table_t other = t;
     other.pair[0] = 3;
     other.duration_ns = 5;
+    other.rail[1].round_trip_ns = 7;
     EXPECT_EQ(fsbml_table_digest(&t), fsbml_table_digest(&other));
     other.rail[2].fit.params.L_ns += 1;
     EXPECT_NE(fsbml_table_digest(&t), fsbml_table_digest(&other));

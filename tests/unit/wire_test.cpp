@@ -84,7 +84,7 @@ TEST(Wire, HeaderIsLittleEndian)
 {
     const Bytes b = packed(hello_of(0));
     EXPECT_EQ(std::string(b.begin(), b.begin() + 4), "FSBH");
-    EXPECT_EQ(b[4], 4); // version
+    EXPECT_EQ(b[4], 5); // version
     EXPECT_EQ(b[5], 0);
     EXPECT_EQ(b[8] | b[9] << 8, static_cast<int>(b.size()));
     EXPECT_EQ(b[20], 0xef); // params_digest
@@ -96,6 +96,9 @@ TEST(Wire, TableRoundTrip)
 {
     for (const std::uint32_t n : {0U, 1U, 2U, 32U}) {
         fsbml_table_t t = table_of(n);
+        for (std::uint32_t i = 0; i < n; ++i) {
+            t.rail[i].round_trip_ns = 1000 + i;
+        }
         if (0 == n) {
             std::snprintf(t.reason, sizeof t.reason, "no two nodes share two rails");
         } else {
@@ -116,6 +119,7 @@ TEST(Wire, TableRoundTrip)
             EXPECT_STREQ(got.rail[i].name, t.rail[i].name);
             EXPECT_EQ(got.rail[i].pair[0], 2 * i);
             EXPECT_EQ(got.rail[i].pair[1], 2 * i + 1);
+            EXPECT_EQ(got.rail[i].round_trip_ns, 1000 + i);
             EXPECT_EQ(got.rail[i].fit.valid, t.rail[i].fit.valid);
             EXPECT_EQ(got.rail[i].fit.params.L_ns, t.rail[i].fit.params.L_ns);
             EXPECT_EQ(got.rail[i].fit.params.o_s_ns, t.rail[i].fit.params.o_s_ns);

@@ -191,6 +191,16 @@ static int register_recv(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_
     return fsbml_recv_register(tag, cbfunc, data);
 }
 
+static void check_files(void)
+{
+    uint64_t made = 0; /* connections */
+    for (uint32_t i = 0; i < fsbml_rails.n_rails; ++i) {
+        fsbml_flow_tcp_t tcp;
+        made += fsbml_flow_tcp(i, &tcp) ? tcp.connections : 0;
+    }
+    fsbml_files_check(made);
+}
+
 /* The PML registers its error handler last: now every receive callback is in place, so that a message which
  * overtakes the measurement finds its owner. */
 static int register_error(mca_btl_base_module_error_cb_fn_t cbfunc)
@@ -199,7 +209,7 @@ static int register_error(mca_btl_base_module_error_cb_fn_t cbfunc)
     if (OMPI_SUCCESS == rc && !fsbml_calibrated) {
         fsbml_calibrate();
         fsbml_job_measured();
-        fsbml_files_check();
+        check_files();
         fsbml_calibrated = true;
         if (fsbml_cache_table_refused()) {
             rc = OMPI_ERR_BAD_PARAM; /* as with any other parameter that cannot be used */

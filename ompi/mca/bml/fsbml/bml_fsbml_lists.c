@@ -92,7 +92,6 @@ static int build_pseudo(ompi_proc_t *proc, mca_bml_base_endpoint_t *bml_ep, mca_
     ep->capacity = (uint32_t) capacity;
     OBJ_CONSTRUCT(&ep->lock, opal_mutex_t);
     OBJ_CONSTRUCT(&ep->held, opal_list_t);
-    fsbml_far_init(ep);
 
     mca_bml_base_btl_array_t *array[2] = {&bml_ep->btl_eager, &bml_ep->btl_send};
     for (int i = 0; i < 2; ++i) {

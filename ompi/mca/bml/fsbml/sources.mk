@@ -57,8 +57,7 @@ fsbml_core_sources = \
 	core/measure/start/stream.hpp core/measure/start/stream.cpp \
 	core/measure/start/sweep.hpp core/measure/start/sweep.cpp \
 	core/measure/start/together.hpp core/measure/start/together.cpp \
-	core/measure/distance/distance.hpp core/measure/distance/distance.cpp \
-	core/measure/distance/turns.hpp core/measure/distance/turns.cpp \
+	core/flow/distance.hpp core/flow/distance.cpp \
 	core/flow/feedback.hpp core/flow/feedback.cpp \
 	core/flow/live_rate.hpp core/flow/live_rate.cpp \
 	core/flow/pauses.hpp core/flow/pauses.cpp \
@@ -104,9 +103,11 @@ fsbml_shim_sources = \
 	compat/help.c \
 	compat/kvs.c \
 	compat/pairing.c \
+	compat/socket.c \
 	params/params.h \
 	params/params.c \
 	rails/rails.h \
+	rails/connection.c \
 	rails/echo.c \
 	rails/end.c \
 	rails/files.c \
@@ -121,13 +122,14 @@ fsbml_shim_sources = \
 	peers/ask.c \
 	peers/diagnose.c \
 	peers/endpoint.c \
-	peers/far.c \
+	peers/away.c \
 	peers/packet.c \
 	peers/path.c \
 	peers/peers.c \
 	peers/proof.c \
 	flow/flow.h \
 	flow/flow.c \
+	flow/latency.c \
 	flow/sockets.c \
 	send/send.h \
 	send/btl.c \

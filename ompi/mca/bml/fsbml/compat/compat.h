@@ -3,7 +3,8 @@
 /**
  * @file
  * Open MPI's versions and habits: its key-value store, its help texts, the beginning of MPI_Finalize, and
- * what tcp does otherwise than a rail's BTL should (compat/pairing.c, compat/goodbye.c, compat/closing.c).
+ * what tcp does otherwise than a rail's BTL should (compat/pairing.c, compat/goodbye.c, compat/closing.c,
+ * compat/socket.c).
  *
  * Every difference between the Open MPI versions that FSBML supports (4.1, 5.0 and 6.0), in one place. What
  * is newer counts as the newest of these, if configure finds that its interfaces are. Another version means a
@@ -306,7 +307,7 @@ bool fsbml_closing_has_begun(void);
 /* What compat/goodbye.c and compat/pairing.c must know of rails and peers, from the room that does. */
 typedef struct fsbml_tcp_rail_t {
     mca_btl_base_module_t *btl;
-    const char *name, *address;
+    const char *name;
 } fsbml_tcp_rail_t;
 typedef struct fsbml_tcp_view_t {
     /** False beyond the last rail. */
@@ -314,9 +315,8 @@ typedef struct fsbml_tcp_view_t {
     /** Rail of a BTL, or -1. */
     int (*rail_of)(const mca_btl_base_module_t *btl);
     bool (*in_use)(const mca_btl_base_module_t *btl);
-    /** The rails of a peer's paths, and those of them that are not closed; false: it has no choice of rails.
-     */
-    bool (*paths)(ompi_proc_t *proc, uint32_t *rails, uint32_t *possible);
+    /** The i-th of a peer's closed paths; NULL: there are no more. */
+    const mca_bml_base_btl_t *(*closed)(ompi_proc_t *proc, size_t i);
     /** A peer's hello; 0: it has one. */
     int (*hello)(const ompi_process_name_t *peer, fsbml_hello_t *hello);
 } fsbml_tcp_view_t;
@@ -325,11 +325,17 @@ void fsbml_tcp_view(const fsbml_tcp_view_t *view);
 extern const fsbml_tcp_view_t *fsbml_tcp;
 
 /* compat/goodbye.c: no goodbye to a peer that has gone */
-/** Calls a function for each of this process' file descriptors. */
-void fsbml_descriptors(void (*fn)(int fd, void *what), void *what);
 /** Before tcp closes its connections to these processes, with SIGPIPE held back: shuts down those of closed
  * paths that have no room for its goodbye, for which it would wait. */
 void fsbml_goodbye_skip(size_t n, ompi_proc_t **procs);
+
+/* compat/socket.c: the descriptors of tcp's connections */
+/** Whether a module's endpoints can have one. */
+bool fsbml_socket_is_possible(const mca_btl_base_module_t *btl);
+/** That of such a module's endpoint, a few loads; -1: it is not connected, or not as it is known here. */
+int fsbml_socket_of(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
+/** Whether it is a connection to that endpoint's peer: to be asked once, before it is used. */
+bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int fd);
 
 /* compat/pairing.c: which of a peer's addresses a tcp module gets in 4.1 */
 /** Before BTLs are selected: the order in which tcp makes its modules. */

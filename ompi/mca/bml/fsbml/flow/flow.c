@@ -6,22 +6,16 @@
 
 #include "opal/runtime/opal_progress.h"
 
-enum {
-    SEARCH_NS = 100000000,        /* between two searches for new connections */
-    SEARCH_AGAIN_NS = 2000000000, /* likewise, where a rail in use seems to have none */
-};
-
 fsbml_flow_t fsbml_flow = {.short_until_ns = UINT64_MAX};
 
 static struct {
     fsbml_feedback_t *feedback; /* NULL: there is none */
     atomic_flag looking;
-    _Atomic bool search; /* there are new connections */
-    bool alone;          /* no other rank of the node uses the rails */
+    bool alone; /* no other rank of the node uses the rails */
     bool is_short;
     void (*urgent)(bool begins);
     void (*changed)(uint32_t rail, uint64_t into_ns, double before_mbps, double after_mbps);
-    uint64_t began_ns, searched_ns;
+    uint64_t began_ns;
 } flow = {.looking = ATOMIC_FLAG_INIT};
 
 static bool is_short(uint64_t now)
@@ -59,28 +53,15 @@ static void tell(uint64_t now)
 
 static void look_at_rails(uint64_t now)
 {
-    bool none = false, is_stale = false;
     for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
         if (!fsbml_feedback_asks(flow.feedback, r, now)) {
             continue;
         }
         fsbml_flow_seen_t seen = fsbml_sockets_look(r);
-        seen.all_known = !atomic_load_explicit(&flow.search, memory_order_relaxed);
         if (!flow.alone && !fsbml_kernel_sent(r, &seen.counted)) {
             seen.counted = 0;
         }
-        is_stale = is_stale || seen.is_stale;
-        none = !fsbml_feedback_seen(flow.feedback, r, now, &seen) || none;
-    }
-    if (is_stale) {
-        atomic_store(&flow.search, true);
-    }
-    const bool is_new = atomic_load_explicit(&flow.search, memory_order_relaxed);
-    if ((is_new && now - flow.searched_ns > SEARCH_NS)
-        || (none && now - flow.searched_ns > SEARCH_AGAIN_NS)) {
-        atomic_store(&flow.search, false);
-        flow.searched_ns = now;
-        fsbml_sockets_search();
+        fsbml_feedback_seen(flow.feedback, r, now, &seen);
     }
 }
 
@@ -105,13 +86,14 @@ static int look(void)
 
 /* ------------------------------------------------------------------ begin and end */
 
-static void path_live(mca_bml_fsbml_endpoint_t *ep)
+static void forget(mca_bml_fsbml_endpoint_t *ep)
 {
-    (void) ep;
-    atomic_store(&flow.search, true);
+    fsbml_sockets_drop(ep);
+    fsbml_latency_forget(ep);
 }
 
-static const fsbml_peers_listener_t listener = {.path_live = path_live};
+static const fsbml_peers_listener_t listener = {
+    .path_known = fsbml_sockets_add, .path_live = fsbml_latency_look_at, .forget = forget};
 
 /* Two rails on one interface: their connections look alike. */
 static bool has_own_interface(uint32_t rail)
@@ -135,7 +117,12 @@ static bool is_tcp(uint32_t rail)
 void fsbml_flow_setup(void (*urgent)(bool begins))
 {
     atomic_store(&fsbml_flow.short_until_ns, UINT64_MAX);
-    if (!mca_bml_fsbml_params.feedback || 0 == fsbml_rails.n_groups) {
+    if (0 == fsbml_rails.n_groups) {
+        return;
+    }
+    fsbml_peers_listen(&listener);
+    fsbml_latency_setup();
+    if (!mca_bml_fsbml_params.feedback) {
         return;
     }
     flow.alone = fsbml_job_local_size() < 2 || FSBML_LEDGER_OFF == mca_bml_fsbml_params.ledger;
@@ -153,8 +140,6 @@ void fsbml_flow_setup(void (*urgent)(bool begins))
     flow.urgent = urgent;
     flow.is_short = false;
     atomic_store(&fsbml_flow.short_until_ns, 0);
-    atomic_store(&flow.search, true);
-    fsbml_peers_listen(&listener);
     opal_progress_register_lp(look);
 }
 
@@ -162,6 +147,8 @@ void fsbml_flow_teardown(void)
 {
     fsbml_feedback_t *feedback = flow.feedback;
     flow.changed = NULL;
+    fsbml_latency_teardown();
+    fsbml_sockets_forget();
     if (NULL == feedback) {
         return;
     }
@@ -172,7 +159,6 @@ void fsbml_flow_teardown(void)
     opal_progress_unregister(look);
     flow.feedback = NULL;
     fsbml_feedback_destroy(feedback);
-    fsbml_sockets_forget();
 }
 
 void fsbml_flow_listen(void (*changed)(uint32_t rail, uint64_t into_ns, double before_mbps,

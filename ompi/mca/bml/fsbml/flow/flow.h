@@ -6,7 +6,9 @@
  *
  * The core decides (core/flow/feedback.hpp): which rails are to be looked at, what follows for their rates
  * and backlogs, which rail bulk takes, and when it is to wait. This room reads the clock, asks the kernel
- * what this process' connections have delivered and what is left, and tells of rates that have changed.
+ * what this process' connections have delivered and what is left, and tells of rates that have changed. The
+ * kernel also knows the shortest round trip to each peer, and so on which of its rails a peer has more
+ * latency than the pair that has measured them.
  */
 #ifndef MCA_BML_FSBML_FLOW_H
 #define MCA_BML_FSBML_FLOW_H
@@ -32,6 +34,17 @@ void fsbml_flow_quantum(const mca_bml_fsbml_group_t *group, size_t bytes);
 /** What a byte of a fragment takes on a rail by now, in ns; 0: not known. */
 double fsbml_flow_gap(uint32_t rail);
 
+/** What the kernel says of this process' TCP connections to peers over a rail. */
+typedef struct fsbml_flow_tcp_t {
+    uint32_t connections;
+    uint64_t busy_ns;       /**< sum of the times that there was data which the peer had not acknowledged */
+    uint64_t retransmitted; /**< segments */
+} fsbml_flow_tcp_t;
+/** False: there is none. Any thread. */
+bool fsbml_flow_tcp(uint32_t rail, fsbml_flow_tcp_t *sum);
+/** The kernel's shortest round trip to a peer, in ns; 0: not known. */
+uint64_t fsbml_flow_round_trip(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
+
 typedef struct fsbml_flow_t {
     _Atomic uint64_t short_until_ns; /**< until then queues are short; UINT64_MAX: there is no feedback */
 } fsbml_flow_t;
@@ -54,9 +67,33 @@ int fsbml_flow_rail(uint32_t best, uint32_t rails, size_t *bytes, bool may_cut, 
 /* ------------------------------------------------------------------- inside the room */
 
 /* flow/sockets.c: what the kernel says of this process' connections */
+typedef struct fsbml_connection_t {
+    mca_bml_fsbml_endpoint_t *ep;
+    mca_bml_fsbml_path_t *path;
+    size_t place;    /**< among all */
+    int fd;          /**< tcp's descriptor, -1: it is not connected */
+    uint64_t number; /**< the kernel's of that socket; 0: it is not what it should be, and nothing is known of
+                        it */
+    fsbml_kernel_flow_t last;         /**< what was said at the look before */
+    bool is_known, active;            /**< there was one; there was something to deliver then */
+    uint64_t round_trip_ns, segments; /**< when it was last asked */
+} fsbml_connection_t;
+/** A path that tcp has a connection for, or will have. */
+int fsbml_sockets_add(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+/** Before its BTLs' endpoints go. */
+void fsbml_sockets_drop(mca_bml_fsbml_endpoint_t *ep);
+/** What all connections of a rail have done since the look before. */
 fsbml_flow_seen_t fsbml_sockets_look(uint32_t rail);
-/** Finds the connections, and keeps what is known of those that are still there. */
-void fsbml_sockets_search(void);
 void fsbml_sockets_forget(void);
+/** Asks the kernel for the round trip of one connection, each in its turn, or of a peer's, and calls a
+ * function for that peer; meanwhile no connection goes. */
+void fsbml_sockets_turn(void (*then)(mca_bml_fsbml_endpoint_t *ep));
+void fsbml_sockets_ask(mca_bml_fsbml_endpoint_t *ep, void (*then)(mca_bml_fsbml_endpoint_t *ep));
+
+/* flow/latency.c: peers that are farther than measured */
+void fsbml_latency_setup(void);
+void fsbml_latency_teardown(void);
+void fsbml_latency_look_at(mca_bml_fsbml_endpoint_t *ep);
+void fsbml_latency_forget(mca_bml_fsbml_endpoint_t *ep);
 
 #endif /* MCA_BML_FSBML_FLOW_H */

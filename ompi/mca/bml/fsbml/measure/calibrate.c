@@ -168,6 +168,7 @@ static void find_parameters(fsbml_table_t *table, const uint32_t *rail, size_t n
         memcpy(t->key, fsbml_rails.rail[rail[i]].key, sizeof(t->key));
         memcpy(t->name, fsbml_rails.rail[rail[i]].name, sizeof(t->name));
         memcpy(t->pair, table->pair, sizeof(t->pair));
+        t->round_trip_ns = fsbml_flow_round_trip(run.partner, rail[i]);
     }
     table->n_rails = (uint32_t) n;
     if (measures && all && 0 == failed) { /* a rail that failed may be good next time */
@@ -277,7 +278,6 @@ static bool find_partner(uint32_t partner)
         return false;
     }
     fsbml_ask_wake(run.partner);
-    (void) fsbml_far_known(run.partner);
     return run.partner->n_paths >= 2 || !run.leads;
 }
 

@@ -196,6 +196,7 @@ static void use(uint32_t i, const fsbml_table_rail_t *row, bool reversed)
     rail->measured = set_model(i, &p);
     (void) fsbml_account_set_model(fsbml_observe_account(), i, &p); /* if there is one */
     atomic_store(&rail->L_ns, (uint64_t) p.L_ns);
+    atomic_store(&rail->round_trip_ns, row->round_trip_ns);
     const double one = fsbml_fit_prtt(&row->fit, FSBML_PROBE_THERE, 1, 0, FSBML_PACKET_HEADER);
     const double two = fsbml_fit_prtt(&row->fit, FSBML_PROBE_THERE, 2, 0, FSBML_PACKET_HEADER);
     atomic_store(&rail->way_ns, (uint64_t) one / 2);

@@ -102,8 +102,8 @@ static number_t number[N_NUMBERS] = {
         0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_PER_PEER] = NUMBER(
         "per_peer",
-        "Whether the extra latency of each peer is measured when it is first used: it may be behind more switches than "
-        "the measured pair (0 or 1, default 1; with bml_fsbml_table 0)",
+        "Whether the extra latency of each peer, by the kernel's round trips of tcp's connections, is added to that "
+        "of the pair that measured (0 or 1, default 1; with bml_fsbml_table 0)",
         0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
     [N_FEEDBACK] = NUMBER(
         "feedback",

@@ -216,7 +216,7 @@ void fsbml_ask_peer(mca_bml_fsbml_endpoint_t *ep)
     }
     /* Each connection is a descriptor here and there, and is polled by all that wait. */
     const uint32_t first = nearest(ep);
-    const bool sleep = fsbml_job_size() > FEW && &fsbml_far_unknown == atomic_load(&ep->far);
+    const bool sleep = fsbml_job_size() > FEW && mca_bml_fsbml_params.per_peer && fsbml_peers_by_time();
     for (uint32_t i = 0; sleep && i < ep->n_paths; ++i) {
         atomic_fetch_or(&ep->asleep, i != first ? fsbml_bit(ep->path[i].rail) : 0);
     }
@@ -255,7 +255,7 @@ void fsbml_ask_heard(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, c
                                     .seq = packet->seq,
                                     .count = packet->count,
                                     .bytes = packet->bytes,
-                                    .delay_ns = timed ? fsbml_far_late_ns(ep, btl, packet) : 0};
+                                    .delay_ns = timed ? fsbml_away_late_ns(ep, btl, packet) : 0};
         (void) fsbml_packet_send(entry, &now, NULL, 0, 0);
     }
     for (uint32_t i = 0; NULL != ep && i < ep->n_paths && mine; ++i) {
@@ -279,9 +279,7 @@ void fsbml_ask_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *packet
     (void) payload;
     (void) len;
     if (packet->flags & FSBML_PACKET_TIMED) {
-        if (!fsbml_peers_answered(packet)) {
-            fsbml_far_answered(packet);
-        }
+        fsbml_peers_answered(packet);
         return;
     }
     if (packet->flags & FSBML_PACKET_ASTRAY) {

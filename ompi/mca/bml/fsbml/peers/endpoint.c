@@ -119,7 +119,7 @@ static bool tcp_rail(uint32_t r, fsbml_tcp_rail_t *is)
         return false;
     }
     const mca_bml_fsbml_rail_t *of = &fsbml_rails.rail[r];
-    *is = (fsbml_tcp_rail_t){.btl = of->btl, .name = of->name, .address = of->about.address};
+    *is = (fsbml_tcp_rail_t){.btl = of->btl, .name = of->name};
     return true;
 }
 
@@ -132,19 +132,20 @@ static bool is_in_use(const mca_btl_base_module_t *btl)
     return is;
 }
 
-static bool paths_to(ompi_proc_t *proc, uint32_t *rails, uint32_t *possible)
+static const mca_bml_base_btl_t *closed_path(ompi_proc_t *proc, size_t i)
 {
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(proc);
-    *rails = 0;
-    for (uint32_t i = 0; NULL != ep && i < ep->n_paths; ++i) {
-        *rails |= fsbml_bit(ep->path[i].rail);
+    const uint32_t possible = NULL != ep ? atomic_load(&ep->possible) : 0;
+    for (uint32_t k = 0; NULL != ep && k < ep->n_paths; ++k) {
+        if (0 == (possible & fsbml_bit(ep->path[k].rail)) && 0 == i--) {
+            return &ep->path[k].super;
+        }
     }
-    *possible = NULL != ep ? atomic_load(&ep->possible) : 0;
-    return NULL != ep;
+    return NULL;
 }
 
 const fsbml_tcp_view_t fsbml_peers_tcp = {.rail = tcp_rail,
                                           .rail_of = fsbml_rail_of,
                                           .in_use = is_in_use,
-                                          .paths = paths_to,
+                                          .closed = closed_path,
                                           .hello = fsbml_hello_fetch};

@@ -55,13 +55,13 @@ TELL(look)
 TELL(no_path)
 TELL(forget)
 
-bool fsbml_peers_answered(const fsbml_packet_t *packet)
+void fsbml_peers_answered(const fsbml_packet_t *packet)
 {
-    bool known = false;
-    for (size_t i = 0; i < n && !known; ++i) {
-        known = NULL != listener[i]->answered && listener[i]->answered(packet);
+    for (size_t i = 0; i < n; ++i) {
+        if (NULL != listener[i]->answered) {
+            listener[i]->answered(packet);
+        }
     }
-    return known;
 }
 
 /* ------------------------------------------------------- endpoints with work */

@@ -41,6 +41,7 @@ typedef struct mca_bml_fsbml_path_t {
                                     it sees, 0: not */
     uint32_t kind;               /**< of its fault (fsbml_fault_kind_t); with ep->lock, as is why */
     char why[FSBML_REASON_MAX];  /**< it was closed, or left out */
+    struct fsbml_connection_t *connection; /**< of tcp's, for flow/sockets.c; NULL: there is none */
 } mca_bml_fsbml_path_t;
 
 /** What the pseudo BTL takes for a struct mca_btl_base_endpoint_t. */
@@ -49,7 +50,7 @@ struct mca_bml_fsbml_endpoint_t {
     _Atomic uint32_t possible;        /**< live, or still to be proved */
     _Atomic uint32_t asleep;          /**< of the latter: not asked on, as one connection will do for now */
     _Atomic uint32_t missed;          /**< messages that could have gained by those */
-    _Atomic(const fsbml_far_t *) far; /**< extra latency of its rails; NULL: none (peers/far.c) */
+    _Atomic(const fsbml_far_t *) far; /**< extra latency of its rails; NULL: none (flow/latency.c) */
     mca_bml_base_btl_t *bml_btl;      /**< the entry by which the PML knows this endpoint */
     mca_bml_base_btl_t *rdma;         /**< the same in the RDMA list, NULL: not there */
     bool speaks_real;                 /**< registration handles to and from this peer are the real BTL's */
@@ -72,7 +73,7 @@ struct mca_bml_fsbml_endpoint_t {
     uint64_t confirm_ns;       /**< when the peer was asked on a live path whether it is there */
     uint64_t confirmed_ns;     /**< when it said so */
     struct mca_bml_fsbml_endpoint_t *next, *before; /**< in that list, which is a ring */
-    fsbml_distance_t *distance;                     /**< a measurement of its latency, NULL: none */
+    fsbml_far_t *farther; /**< what `far` points to if it is not NULL; NULL: it never was */
 
     _Atomic uint32_t n_paths; /**< those below it are complete */
     uint32_t capacity;
@@ -121,10 +122,9 @@ enum {
     FSBML_PACKET_STREAMED = 32, /**< flag of REQUEST: a stream, not a row; count: of us that it may take,
                                   delay_ns: that it is wanted to take */
     FSBML_PACKET_BRIEF = 1,     /**< flag of PRTT: the answer is to be as small as can be */
-    FSBML_PACKET_TIMED = 2,     /**< flag of ASK, and of its ANSWER: for the latency, not for liveness */
-    FSBML_PACKET_ASTRAY = 4,    /**< flag of ANSWER: misdelivered, the question was for another process */
-    FSBML_PACKET_AT_ONCE = 16, /**< flag of timed ASK: what waited for the asked process, not for its rail, is
-                                  no answer either */
+    FSBML_PACKET_TIMED =
+        2, /**< flag of ASK, and of its ANSWER: for when a message arrives, not for liveness */
+    FSBML_PACKET_ASTRAY = 4, /**< flag of ANSWER: misdelivered, the question was for another process */
     FSBML_PACKET_GIVEN_UP =
         8, /**< flag of LOOK: the path worked, was measured, and is not used any more from here */
 };
@@ -156,8 +156,8 @@ typedef struct fsbml_peers_listener_t {
     void (*no_path)(mca_bml_fsbml_endpoint_t *ep);
     /** The peer goes, and with it what waits. */
     void (*forget)(mca_bml_fsbml_endpoint_t *ep);
-    /** The answer to a timed question; false: it was another's. */
-    bool (*answered)(const fsbml_packet_t *packet);
+    /** The answer to a timed question. */
+    void (*answered)(const fsbml_packet_t *packet);
 } fsbml_peers_listener_t;
 /* peers/peers.c: listeners */
 /** Before other rooms set up: forgets all listeners. */
@@ -170,7 +170,7 @@ void fsbml_peers_path_live(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_peers_look(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_peers_no_path(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_peers_forget(mca_bml_fsbml_endpoint_t *ep);
-bool fsbml_peers_answered(const fsbml_packet_t *packet);
+void fsbml_peers_answered(const fsbml_packet_t *packet);
 
 /* peers/peers.c: endpoints with something to do in the progress function */
 /** Which function that is. */
@@ -206,6 +206,13 @@ bool fsbml_endpoint_spare_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
 void fsbml_endpoint_release(mca_bml_base_endpoint_t *ep);
 /** How many peers a rail should lead to, and carries nothing to. */
 uint32_t fsbml_peers_without(uint32_t rail);
+
+/** Whether the policy asks when a message would arrive. */
+static inline bool fsbml_peers_by_time(void)
+{
+    const fsbml_policy_t policy = mca_bml_fsbml_params.policy;
+    return FSBML_POLICY_ARRIVAL == policy || FSBML_POLICY_THESIS == policy;
+}
 
 static inline mca_bml_fsbml_path_t *fsbml_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rail)
 {
@@ -284,28 +291,7 @@ static inline size_t fsbml_des_bytes(const mca_btl_base_descriptor_t *des)
     return bytes;
 }
 
-/* peers/far.c: extra latency of a peer, beyond that of the pair that measured */
-/** What an endpoint has until the first message to its peer. */
-extern const fsbml_far_t fsbml_far_unknown;
-void fsbml_far_init(mca_bml_fsbml_endpoint_t *ep);
-/** This peer need not be asked, as its rails were measured. False: that was known, or is being found out. */
-bool fsbml_far_known(mca_bml_fsbml_endpoint_t *ep);
-/** The choice where ep->far is not NULL. */
-uint32_t fsbml_far_choose(mca_bml_fsbml_endpoint_t *ep, const fsbml_far_t *far, uint64_t now, size_t bytes,
-                          uint32_t rails);
-/** Asks what is to be asked now (called by the progress function of peers/proof.c). */
-void fsbml_far_look(mca_bml_fsbml_endpoint_t *ep);
-bool fsbml_far_asks(mca_bml_fsbml_endpoint_t *ep);
-/** The answer to a timed question has come. */
-void fsbml_far_answered(const fsbml_packet_t *packet);
-/** What the answer to a timed question on this BTL has to wait, or the question had to, in ns; 0: no more
- * than the question tolerates. ep may be NULL. */
-uint32_t fsbml_far_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl,
-                           const fsbml_packet_t *question);
-/** After the last message. */
-void fsbml_far_forget(mca_bml_fsbml_endpoint_t *ep);
-
-/* peers/far.c: how long this process had not looked at its networks */
+/* peers/away.c: how long this process had not looked at its networks */
 /** From now on it is known; until the other one. */
 void fsbml_away_watch(void);
 void fsbml_away_stop(void);
@@ -314,6 +300,10 @@ int fsbml_away_looked(void);
 /** In ns at `now`, when something has just come in; 0: it was no longer than tolerated (0.1 ms always is), or
  * is not known. */
 uint64_t fsbml_away_ns(uint64_t now, uint64_t tolerated);
+/** What the answer to a timed question on this BTL has to wait, or the question had to, in ns; 0: no more
+ * than the question tolerates. ep may be NULL. */
+uint32_t fsbml_away_late_ns(mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl,
+                            const fsbml_packet_t *question);
 
 /* peers/packet.c: hellos (fsbml_hello_t, core/api/fsbml_table.h) in the run-time's key-value store */
 /** `flags`: FSBML_HELLO_*, those that the rooms above know. */

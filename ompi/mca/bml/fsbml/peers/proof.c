@@ -18,8 +18,7 @@ static opal_mutex_t work_lock = OPAL_MUTEX_STATIC_INIT; /* an endpoint under pro
 static bool needs_nothing(mca_bml_fsbml_endpoint_t *ep)
 {
     return (atomic_load(&ep->live) | atomic_load(&ep->asleep)) == atomic_load(&ep->possible)
-           && 0 == atomic_load(&ep->n_held) && !fsbml_far_asks(ep) && !fsbml_ask_owes(ep)
-           && NULL == atomic_load(&ep->waiting);
+           && 0 == atomic_load(&ep->n_held) && !fsbml_ask_owes(ep) && NULL == atomic_load(&ep->waiting);
 }
 
 /* ------------------------------------------------------------------- failures */
@@ -176,7 +175,6 @@ static bool look_after(uint64_t now)
     const size_t n = fsbml_watch_next(ep, BATCH);
 
     for (size_t i = 0; i < n; ++i) {
-        fsbml_far_look(ep[i]);
         wake(ep[i], now);
         fsbml_ask_pending(ep[i]);
         tell_silence(ep[i], now);
@@ -252,7 +250,6 @@ void fsbml_endpoint_release(mca_bml_base_endpoint_t *bml_ep)
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of(bml_ep);
     if (NULL != ep) {
         fsbml_proof_forget(ep);
-        fsbml_far_forget(ep);
         for (uint32_t i = 0; i < ep->n_paths; ++i) {
             fsbml_peers_path_gone(&ep->path[i]);
         }

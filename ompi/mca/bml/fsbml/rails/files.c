@@ -108,14 +108,12 @@ static void *look(void *unused)
     return NULL;
 }
 
-void fsbml_files_check(void)
+void fsbml_files_check(uint64_t made)
 {
     struct rlimit limit;
-    uint32_t rails = 0, made = 0; /* connections */
+    uint32_t rails = 0;
     for (uint32_t i = 0; i < fsbml_rails.n_rails; ++i) {
-        fsbml_kernel_tcp_t sum = {.connections = 0};
         rails += 0 == strncmp(fsbml_rails.rail[i].key, "tcp:", 4);
-        made += fsbml_kernel_tcp(i, &sum) ? sum.connections : 0;
     }
     const uint64_t peers = fsbml_job_size() - fsbml_job_local_size(), files = open_files();
     const uint64_t needed = files - (made < files ? made : files) + peers * rails + SPARE;

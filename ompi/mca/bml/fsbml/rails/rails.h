@@ -29,15 +29,16 @@ typedef struct mca_bml_fsbml_rail_t {
     char key[FSBML_NAME_MAX];  /**< what names it on every node: "tcp:10.71.1.0/24" */
     fsbml_rail_about_t about;  /**< what else a user may know it by */
     _Atomic bool measured;
-    _Atomic bool reversed;   /**< measured the other way round than this process sends */
-    fsbml_loggp_t model;     /**< what the scheduler has then */
-    bool in_table;           /**< the table has parameters of it */
-    bool in_turn;            /**< the table says that a process uses one of such rails */
-    fsbml_loggp_t params;    /**< those in the table, in the direction in which this process sends */
-    _Atomic uint64_t way_ns; /**< of FSBML's smallest packet, by the model; 0: there is none */
-    _Atomic uint64_t L_ns;   /**< of the model */
-    _Atomic uint64_t ask_ns; /**< how long that packet keeps the rail, by the model */
-    uint32_t key_digest;     /**< of the key: names the rail in a registration handle */
+    _Atomic bool reversed;          /**< measured the other way round than this process sends */
+    fsbml_loggp_t model;            /**< what the scheduler has then */
+    bool in_table;                  /**< the table has parameters of it */
+    bool in_turn;                   /**< the table says that a process uses one of such rails */
+    fsbml_loggp_t params;           /**< those in the table, in the direction in which this process sends */
+    _Atomic uint64_t way_ns;        /**< of FSBML's smallest packet, by the model; 0: there is none */
+    _Atomic uint64_t L_ns;          /**< of the model */
+    _Atomic uint64_t round_trip_ns; /**< the kernel's, of the pair that measured it; 0: not known */
+    _Atomic uint64_t ask_ns;        /**< how long that packet keeps the rail, by the model */
+    uint32_t key_digest;            /**< of the key: names the rail in a registration handle */
     mca_btl_base_module_t
         bound; /**< the pseudo BTL's functions on this rail alone: for what must follow a put */
 } mca_bml_fsbml_rail_t;
@@ -166,34 +167,6 @@ typedef struct fsbml_kernel_connection_t {
 enum { FSBML_KERNEL_ESTABLISHED = 1 };
 /** Calls a function for each, until it returns true. */
 void fsbml_kernel_connections(bool (*fn)(const fsbml_kernel_connection_t *c, void *what), void *what);
-typedef struct fsbml_kernel_tcp_t {
-    uint32_t connections;   /**< of this process over the rail, that are open */
-    uint64_t busy_ns;       /**< sum of the times that there was data which the peer had not acknowledged */
-    uint64_t acknowledged;  /**< bytes */
-    uint64_t retransmitted; /**< segments */
-} fsbml_kernel_tcp_t;
-/** False: it has no TCP connection, or is no interface. */
-bool fsbml_kernel_tcp(uint32_t rail, fsbml_kernel_tcp_t *sum);
-/** A TCP connection of this process over a rail. */
-typedef struct fsbml_kernel_socket_t {
-    int fd;
-    uint32_t rail;
-    uint64_t cookie; /**< the kernel's number of it, as a descriptor may be used again; 0: it gives none */
-} fsbml_kernel_socket_t;
-/** Fills in at most `most` of them and returns how many there are. */
-size_t fsbml_kernel_sockets(fsbml_kernel_socket_t *socket, size_t most);
-/** What the kernel knows of one; all but `queued` are sums since it is there. */
-typedef struct fsbml_kernel_flow_t {
-    uint64_t queued;    /**< bytes that are not acknowledged: on their way, or still here */
-    uint64_t in_flight; /**< of them, those that have been sent */
-    uint64_t acknowledged, busy_ns, limited_ns; /**< limited: the receiver has no room */
-    uint64_t round_trip_ns;                     /**< the shortest of late */
-    double payload;                             /**< share of it in what an interface counts */
-} fsbml_kernel_flow_t;
-/** Bytes that a connection has not acknowledged; -1: it is closed, or another one by now. */
-int64_t fsbml_kernel_queued(const fsbml_kernel_socket_t *socket);
-/** False: likewise. */
-bool fsbml_kernel_flow(const fsbml_kernel_socket_t *socket, fsbml_kernel_flow_t *flow);
 /** Bytes that the interface has sent since it is there, by all programs. */
 bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes);
 typedef struct fsbml_kernel_link_t {
@@ -206,10 +179,31 @@ typedef struct fsbml_kernel_link_t {
  */
 bool fsbml_kernel_link(const char *interface, fsbml_kernel_link_t *link);
 
+/* rails/connection.c: what the kernel knows of a TCP connection of this process */
+/** Whether its own address is one of a rail's interface. */
+bool fsbml_kernel_is_on(int fd, uint32_t rail);
+/** The kernel's number of a socket, another one if the descriptor is used again; 0: it is no socket. */
+uint64_t fsbml_kernel_socket(int fd);
+/** Bytes that it has not acknowledged; -1: it is closed. */
+int64_t fsbml_kernel_queued(int fd);
+/** All but the first two, the round trip and the last are sums since it is there. What the kernel is too old
+ * to know is 0. */
+typedef struct fsbml_kernel_flow_t {
+    uint64_t queued;    /**< bytes that are not acknowledged: on their way, or still here */
+    uint64_t in_flight; /**< of them, those that have been sent */
+    uint64_t acknowledged, busy_ns, limited_ns; /**< busy: with such; limited: the receiver has no room */
+    uint64_t round_trip_ns;                     /**< the shortest of the last minutes, 0: not known */
+    uint64_t segments;                          /**< with data, each a sample of the round trip */
+    uint64_t retransmitted;                     /**< segments */
+    double payload;                             /**< share of it in what an interface counts */
+} fsbml_kernel_flow_t;
+/** False: it is closed. */
+bool fsbml_kernel_flow(int fd, fsbml_kernel_flow_t *flow);
+
 /* rails/files.c: too few file descriptors for all connections */
-/** At the end of MPI_Init: says so, and from then on ends the job once peers wait for a connection in vain.
- */
-void fsbml_files_check(void);
+/** At the end of MPI_Init, with so many connections: says so, and from then on ends the job once peers wait
+ * for a connection in vain. */
+void fsbml_files_check(uint64_t made);
 void fsbml_files_forget(void);
 
 /* rails/end.c: this end's view of a path */

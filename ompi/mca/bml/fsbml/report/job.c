@@ -70,7 +70,7 @@ static void add_rail(fsbml_summary_rail_t *to, uint32_t r, bool first_of_node)
 {
     const fsbml_rails_t *m = &fsbml_rails;
     fsbml_rail_counters_t counters;
-    fsbml_kernel_tcp_t tcp;
+    fsbml_flow_tcp_t tcp;
     uint64_t sent = 0;
     memcpy(to->key, m->rail[r].key, sizeof(to->key));
     memcpy(to->name, m->rail[r].name, sizeof(to->name));
@@ -90,7 +90,7 @@ static void add_rail(fsbml_summary_rail_t *to, uint32_t r, bool first_of_node)
         to->backlog_max_ns = seen.backlog_max_ns;
         to->backlog_max_rank = OMPI_PROC_MY_NAME->vpid;
     }
-    if (fsbml_kernel_tcp(r, &tcp)) {
+    if (fsbml_flow_tcp(r, &tcp)) {
         to->kernel_busy_ns = tcp.busy_ns;
         to->retransmitted = tcp.retransmitted;
     }

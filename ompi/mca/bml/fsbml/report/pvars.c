@@ -128,7 +128,7 @@ static uint64_t seen(uint32_t r, value_t v)
 static uint64_t count(uint32_t r, value_t v)
 {
     fsbml_rail_counters_t c;
-    fsbml_kernel_tcp_t tcp;
+    fsbml_flow_tcp_t tcp;
     fsbml_sched_counters(fsbml_rails.sched, r, &c);
     switch (v) {
     case MESSAGES:
@@ -138,7 +138,7 @@ static uint64_t count(uint32_t r, value_t v)
     case BUSY:
         return c.busy_ns;
     case KERNEL_BUSY:
-        return fsbml_kernel_tcp(r, &tcp) ? tcp.busy_ns : 0;
+        return fsbml_flow_tcp(r, &tcp) ? tcp.busy_ns : 0;
     case BACKLOG:
         return fsbml_sched_backlog(fsbml_rails.sched, r, fsbml_now_ns());
     case OUT_OF_SERVICE:

@@ -19,9 +19,6 @@ enum { LOST_NS = 1000000000 }; /* an answer that has not come by then is not awa
 enum { TOLERATED = 8 };        /* of the predicted time: that answers are late by so much is no matter */
 enum { SKIPPED = 8 };          /* messages at most, so that it is not always the first one after a pause */
 
-/* A question that follows a message; numbers have both bits, those of peers/far.c only the upper. */
-static const uint32_t behind = UINT32_C(3) << 30;
-
 typedef struct question_t {
     opal_mutex_t lock; /* of all below */
     uint32_t seq;      /* that is awaited, 0: none */
@@ -74,7 +71,7 @@ static void ask_behind(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
     }
     if (0 == q->seq || given - q->asked_ns > LOST_NS) {
         const uint32_t turn = atomic_fetch_add(&look.turn, 1);
-        seq = behind | (turn & ~behind);
+        seq = turn | UINT32_C(1) << 31; /* never 0 */
         q->seq = seq;
         q->peer = ep->proc->super.proc_name;
         q->asked_ns = given;
@@ -88,7 +85,7 @@ static void ask_behind(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
     if (0 != seq) {
         const fsbml_packet_t question = {
             .type = FSBML_PACKET_ASK,
-            .flags = FSBML_PACKET_TIMED | FSBML_PACKET_AT_ONCE,
+            .flags = FSBML_PACKET_TIMED,
             .from = *OMPI_PROC_MY_NAME,
             .seq = seq,
             .delay_ns = predicted / TOLERATED < UINT32_MAX ? (uint32_t) (predicted / TOLERATED) : UINT32_MAX};
@@ -96,12 +93,9 @@ static void ask_behind(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
     }
 }
 
-bool fsbml_observe_answered(const fsbml_packet_t *packet)
+void fsbml_observe_answered(const fsbml_packet_t *packet)
 {
     const uint64_t now = fsbml_now_ns();
-    if (behind != (packet->seq & behind)) {
-        return false;
-    }
     for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
         question_t *q = &look.question[r];
         opal_mutex_lock(&q->lock);
@@ -122,7 +116,6 @@ bool fsbml_observe_answered(const fsbml_packet_t *packet)
             fsbml_observer_arrived(observer, &arrival);
         }
     }
-    return true;
 }
 
 /* ------------------------------------------------------------------- charges */

@@ -105,7 +105,7 @@ static inline uint32_t fsbml_choose(mca_bml_fsbml_endpoint_t *ep, uint64_t now, 
 {
     const fsbml_far_t *far = atomic_load_explicit(&ep->far, memory_order_acquire);
     if (OPAL_UNLIKELY(NULL != far)) {
-        return fsbml_far_choose(ep, far, now, bytes, rails);
+        return (uint32_t) fsbml_sched_choose_far(fsbml_rails.sched, now, bytes, rails, far);
     }
     return (uint32_t) fsbml_sched_choose(fsbml_rails.sched, now, bytes, rails);
 }
@@ -192,8 +192,8 @@ void fsbml_observe_charge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
 /** Charges a put or get, observed if an observer is on. */
 void fsbml_observe_transfer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now,
                             size_t bytes, uint32_t candidates);
-/** The answer to a timed question has come. False: the question was another's. */
-bool fsbml_observe_answered(const fsbml_packet_t *packet);
+/** The answer to a timed question has come. */
+void fsbml_observe_answered(const fsbml_packet_t *packet);
 /** What is accounted for the report; NULL: nothing. */
 fsbml_account_t *fsbml_observe_account(void);
 

@@ -54,7 +54,6 @@ typedef struct fsbml_flow_seen_t {
     uint64_t queued;        /**< bytes that the rail has still to take, not what a receiver has no room for */
     uint64_t round_trip_ns; /**< the shortest */
     double payload;         /**< share of it in what an interface counts */
-    bool is_stale;          /**< some have gone: they are to be searched for */
     bool all_known;         /**< there is no other connection on it */
     uint64_t counted;       /**< bytes that the interface has sent in all; 0: unknown. Not used if alone */
 } fsbml_flow_seen_t;
@@ -76,8 +75,8 @@ void fsbml_flow_add(fsbml_flow_seen_t *seen, const fsbml_flow_connection_t *c) F
 bool fsbml_feedback_begin(fsbml_feedback_t *f, uint64_t now_ns) FSBML_NOEXCEPT;
 /** Whether this rail's transport is to be asked. */
 bool fsbml_feedback_asks(fsbml_feedback_t *f, size_t rail, uint64_t now_ns) FSBML_NOEXCEPT;
-/** What it has said. False: it knows nothing of a rail that seems to have something to do. */
-bool fsbml_feedback_seen(fsbml_feedback_t *f, size_t rail, uint64_t now_ns,
+/** What it has said; n 0: it knows nothing of this rail, which goes by its model. */
+void fsbml_feedback_seen(fsbml_feedback_t *f, size_t rail, uint64_t now_ns,
                          const fsbml_flow_seen_t *seen) FSBML_NOEXCEPT;
 void fsbml_feedback_end(fsbml_feedback_t *f) FSBML_NOEXCEPT;
 
@@ -107,6 +106,21 @@ int fsbml_feedback_rail(fsbml_feedback_t *f, uint64_t now_ns, bool is_short,
                         fsbml_bulk_t *piece) FSBML_NOEXCEPT;
 /** How often bulk was refused. */
 uint32_t fsbml_feedback_refusals(const fsbml_feedback_t *f) FSBML_NOEXCEPT;
+
+/** What is known of the way to one peer over a rail, in ns. */
+typedef struct fsbml_round_trip_t {
+    uint64_t least_ns; /**< the kernel's shortest round trip, 0: not known */
+    uint64_t samples;  /**< of so many */
+    uint64_t
+        measured_ns;    /**< the same of the pair that measured the rail, 0: not known; then it is twice L */
+    uint64_t L_ns;      /**< of its model, 0: it has none */
+    uint64_t counts_ns; /**< what the rail counts as farther than measured by now */
+} fsbml_round_trip_t;
+
+/** Compares a peer's rails, those in a bit mask (core/flow/distance.hpp): extra_ns is what each adds to its
+ * L, mostly nothing. Returns those of which it is not what it counts as by now. */
+uint32_t fsbml_distance(uint32_t rails, const fsbml_round_trip_t rail[FSBML_MAX_RAILS],
+                        double extra_ns[FSBML_MAX_RAILS]) FSBML_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -88,8 +88,8 @@ typedef struct fsbml_far_t {
     uint64_t ticks[FSBML_MAX_RAILS]; /**< in the scheduler's unit */
 } fsbml_far_t;
 
-/** extra_ns[i] is that of rail i. What is less than nothing, or no number, is nothing; what is more than 17 s
- * is 17 s. */
+/** extra_ns[i] is that of rail i; may be set while others choose by it. What is less than nothing, or no
+ * number, is nothing; what is more than 17 s is 17 s. */
 void fsbml_far_set(fsbml_far_t *far, const double extra_ns[FSBML_MAX_RAILS]) FSBML_NOEXCEPT;
 /** What rail i adds, in ns. */
 uint64_t fsbml_far_ns(const fsbml_far_t *far, size_t rail) FSBML_NOEXCEPT;
@@ -124,36 +124,6 @@ bool fsbml_sched_correct(fsbml_sched_t *s, size_t rail, uint64_t seen, uint64_t 
 /** A rail's virtual finishing time in the scheduler's unit, for fsbml_sched_correct(). */
 uint64_t fsbml_sched_vft(const fsbml_sched_t *s, size_t rail) FSBML_NOEXCEPT;
 void fsbml_sched_counters(const fsbml_sched_t *s, size_t rail, fsbml_rail_counters_t *out) FSBML_NOEXCEPT;
-
-/* -------------------------------------------------------------- distances */
-
-/** Finds out what rails to one peer add to the L of their models, by the times of small questions
- * (core/measure/distance/distance.hpp). */
-typedef struct fsbml_distance_t fsbml_distance_t;
-
-/** What the model says of a rail. */
-typedef struct fsbml_distance_rail_t {
-    double way_ns; /**< half of the time until a question is answered */
-    double L_ns;
-} fsbml_distance_rail_t;
-
-/** For the rails in a bit mask, two at least, with `tries` (2 to 64) questions each in a round. NULL with
- * errno set on failure. */
-fsbml_distance_t *fsbml_distance_create(uint32_t rails, const fsbml_distance_rail_t rail[FSBML_MAX_RAILS],
-                                        uint32_t tries) FSBML_NOEXCEPT;
-void fsbml_distance_destroy(fsbml_distance_t *d) FSBML_NOEXCEPT;
-/**
- * To be called now and then. 1: a question is to be sent at once on *rail; its number is `seq`, which is not
- * 0 and was never used. 0: nothing is to be done yet. -ENODATA: it is over. `live`: rails that carry traffic,
- * the others are out of it for good; `idle`: those on which nothing else is on its way.
- */
-int fsbml_distance_next(fsbml_distance_t *d, uint64_t now_ns, uint32_t live, uint32_t idle, uint32_t seq,
-                        uint32_t *rail) FSBML_NOEXCEPT;
-/** An answer has come. `idle`: the peer had nothing else to send on that rail. What is not awaited changes
- * nothing. */
-void fsbml_distance_answered(fsbml_distance_t *d, uint32_t seq, uint64_t now_ns, bool idle) FSBML_NOEXCEPT;
-/** Once it is over: the rails with more latency, for sure, than the nearest, and how much; mostly none. */
-uint32_t fsbml_distance_result(const fsbml_distance_t *d, double extra_ns[FSBML_MAX_RAILS]) FSBML_NOEXCEPT;
 
 /* ----------------------------------------------------------------- ledger */
 

@@ -19,6 +19,7 @@ typedef struct fsbml_table_rail_t {
     char name[FSBML_NAME_MAX]; /**< what a user calls it on the measuring node, e.g. "eth1" */
     uint32_t pair[2]; /**< ranks that measured it: from the first one's node to the other's, and fit.back
                          reversed */
+    uint64_t round_trip_ns; /**< the kernel's shortest between these two, 0: not known; of this job alone */
     fsbml_fit_t fit;
 } fsbml_table_rail_t;
 

@@ -4,6 +4,7 @@
 // The C boundary of feedback.
 #include "door/c_api.hpp"
 
+#include "flow/distance.hpp"
 #include "flow/feedback.hpp"
 #include "schedule/handles.hpp"
 
@@ -62,10 +63,10 @@ bool fsbml_feedback_asks(fsbml_feedback_t *f, size_t rail, uint64_t now_ns) noex
     return rail < f->impl.rails() && f->impl.asks(rail, now_ns);
 }
 
-bool fsbml_feedback_seen(fsbml_feedback_t *f, size_t rail, uint64_t now_ns,
+void fsbml_feedback_seen(fsbml_feedback_t *f, size_t rail, uint64_t now_ns,
                          const fsbml_flow_seen_t *seen) noexcept
 {
-    return f->impl.seen(rail, now_ns, *seen);
+    f->impl.seen(rail, now_ns, *seen);
 }
 
 void fsbml_feedback_end(fsbml_feedback_t *f) noexcept
@@ -86,6 +87,12 @@ int fsbml_feedback_rail(fsbml_feedback_t *f, uint64_t now_ns, bool is_short, fsb
 uint32_t fsbml_feedback_refusals(const fsbml_feedback_t *f) noexcept
 {
     return f->impl.rooms().refusals();
+}
+
+uint32_t fsbml_distance(uint32_t rails, const fsbml_round_trip_t rail[FSBML_MAX_RAILS],
+                        double extra_ns[FSBML_MAX_RAILS]) noexcept
+{
+    return fsbml::distance(rails, rail, extra_ns);
 }
 
 } // extern "C"

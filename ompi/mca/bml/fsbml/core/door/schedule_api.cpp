@@ -5,7 +5,6 @@
 #include "door/c_api.hpp"
 
 #include "ledger/ledger_file.hpp"
-#include "measure/distance/distance.hpp"
 #include "model/loggp.hpp"
 #include "schedule/handles.hpp"
 #include "schedule/policy.hpp"
@@ -19,14 +18,6 @@
 struct fsbml_ledger_t final {
     explicit fsbml_ledger_t(const fsbml_ledger_config_t &c) : impl(c) {}
     fsbml::LedgerFile impl;
-};
-
-struct fsbml_distance_t final {
-    fsbml_distance_t(std::uint32_t rails, const fsbml_distance_rail_t *known, std::uint32_t tries)
-        : impl(rails, known, tries)
-    {
-    }
-    fsbml::Distance impl;
 };
 
 extern "C" {
@@ -73,13 +64,13 @@ int fsbml_sched_choose(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t
 void fsbml_far_set(fsbml_far_t *far, const double extra_ns[FSBML_MAX_RAILS]) noexcept
 {
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
-        far->ticks[i] = fsbml::far_ticks(extra_ns[i]);
+        __atomic_store_n(&far->ticks[i], fsbml::far_ticks(extra_ns[i]), __ATOMIC_RELAXED);
     }
 }
 
 uint64_t fsbml_far_ns(const fsbml_far_t *far, size_t rail) noexcept
 {
-    return rail < FSBML_MAX_RAILS ? fsbml::ns_from_ticks(far->ticks[rail]) : 0;
+    return rail < FSBML_MAX_RAILS ? fsbml::ns_from_ticks(fsbml::extra_of(*far, rail)) : 0;
 }
 
 int fsbml_sched_choose_far(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails,
@@ -132,45 +123,6 @@ uint64_t fsbml_sched_vft(const fsbml_sched_t *s, size_t rail) noexcept
 void fsbml_sched_counters(const fsbml_sched_t *s, size_t rail, fsbml_rail_counters_t *out) noexcept
 {
     *out = rail < s->impl.rails() ? s->impl.counters(rail) : fsbml_rail_counters_t{0, 0, 0};
-}
-
-// -------------------------------------------------------------- distances
-
-fsbml_distance_t *fsbml_distance_create(uint32_t rails, const fsbml_distance_rail_t rail[FSBML_MAX_RAILS],
-                                        uint32_t tries) noexcept
-{
-    if (0 == (rails & (rails - 1)) || nullptr == rail || tries < 2 || tries > 64) {
-        errno = EINVAL;
-        return nullptr;
-    }
-    return fsbml::guard_new<fsbml_distance_t>([&] { return new fsbml_distance_t(rails, rail, tries); });
-}
-
-void fsbml_distance_destroy(fsbml_distance_t *d) noexcept
-{
-    delete d;
-}
-
-int fsbml_distance_next(fsbml_distance_t *d, uint64_t now_ns, uint32_t live, uint32_t idle, uint32_t seq,
-                        uint32_t *rail) noexcept
-{
-    if (nullptr == d || nullptr == rail || 0 == seq) {
-        return -EINVAL;
-    }
-    const bool asks = d->impl.next(now_ns, live, idle, seq, *rail);
-    return asks ? 1 : d->impl.over() ? -ENODATA : 0;
-}
-
-void fsbml_distance_answered(fsbml_distance_t *d, uint32_t seq, uint64_t now_ns, bool idle) noexcept
-{
-    if (nullptr != d) {
-        d->impl.answered(seq, now_ns, idle);
-    }
-}
-
-uint32_t fsbml_distance_result(const fsbml_distance_t *d, double extra_ns[FSBML_MAX_RAILS]) noexcept
-{
-    return nullptr != d && nullptr != extra_ns ? d->impl.result(extra_ns) : 0;
 }
 
 // ----------------------------------------------------------------- ledger

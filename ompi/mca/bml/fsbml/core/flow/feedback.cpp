@@ -236,12 +236,12 @@ bool Feedback::asks(std::size_t rail, std::uint64_t now_ns) noexcept
     return true;
 }
 
-bool Feedback::seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept
+void Feedback::seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept
 {
     RailState &s = rail_[rail];
     s.has_evidence = 0 != seen.n;
     if (!s.has_evidence) { // by the model
-        return s.charged_ns <= kLookNs;
+        return;
     }
     if (0 != s.looked_ns) {
         learn(rail, now_ns, seen);
@@ -253,7 +253,6 @@ bool Feedback::seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_see
     s.is_busy = 0 != s.charged_ns || 0 != seen.queued;
     s.looked_ns = now_ns;
     rooms_.left(rail, seen.queued);
-    return true;
 }
 
 void Feedback::end() noexcept

@@ -36,7 +36,7 @@ public:
     // One look, see fsbml_flow.h.
     bool begin(std::uint64_t now_ns) noexcept;
     bool asks(std::size_t rail, std::uint64_t now_ns) noexcept;
-    bool seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;
+    void seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;
     void end() noexcept;
     bool change(fsbml_rate_change_t &change) noexcept;
 

@@ -96,6 +96,7 @@ std::uint32_t table_digest(const fsbml_table_t &t)
     same->duration_ns = 0;
     for (fsbml_table_rail_t &rail : same->rail) {
         rail.pair[0] = rail.pair[1] = 0;
+        rail.round_trip_ns = 0;
     }
     std::vector<std::uint8_t> record(table_packed_max());
     const long len = table_pack(*same, record.data(), record.size());

@@ -20,8 +20,8 @@ namespace
 
 constexpr std::uint32_t kTableMagic = 0x54425346; // "FSBT"
 constexpr std::uint32_t kHelloMagic = 0x48425346; // "FSBH"
-constexpr std::uint16_t kTableVersion = 4;
-constexpr std::uint16_t kHelloVersion = 4; // goes with that of packets (peers/peers.h)
+constexpr std::uint16_t kTableVersion = 5;
+constexpr std::uint16_t kHelloVersion = 5; // goes with that of packets (peers/peers.h)
 
 constexpr std::size_t text_max(std::size_t array) noexcept
 {
@@ -53,7 +53,7 @@ constexpr auto kTable = [](const auto &v, auto &t) noexcept {
     v(t.pair[0]), v(t.pair[1]), v(t.duration_ns), v(t.reason);
     for (std::uint32_t i = 0; good && i < t.n_rails; ++i) {
         auto &rail = t.rail[i];
-        v(rail.key), v(rail.name), v(rail.pair[0]), v(rail.pair[1]);
+        v(rail.key), v(rail.name), v(rail.pair[0]), v(rail.pair[1]), v(rail.round_trip_ns);
         good = walk_fit(v, rail.fit);
     }
     return good;
@@ -77,7 +77,7 @@ std::size_t table_packed_max() noexcept
 {
     constexpr std::size_t fit = 1 + (2 * kMemberCount + 3) * 8 + 4 + text_max(FSBML_REASON_MAX);
     return wire::kHeader + std::size_t{3} * 4 + 8 + text_max(FSBML_REASON_MAX)
-           + FSBML_MAX_RAILS * (2 * text_max(FSBML_NAME_MAX) + std::size_t{2} * 4 + fit);
+           + FSBML_MAX_RAILS * (2 * text_max(FSBML_NAME_MAX) + std::size_t{2} * 4 + 8 + fit);
 }
 
 long table_pack(const fsbml_table_t &t, void *buf, std::size_t len) noexcept

@@ -136,7 +136,7 @@ void Observer::keep(std::size_t rail, std::uint64_t now_ns, std::size_t bytes, s
         const auto i = static_cast<std::size_t>(__builtin_ctz(left));
         const Scheduler::Outlook o = scheduler_.outlook(i, now_ns, bytes);
         d.backlog_ns[i] = o.backlog_ns;
-        d.extra_ns[i] = nullptr != far ? ns_from_ticks(far->ticks[i]) : 0;
+        d.extra_ns[i] = nullptr != far ? ns_from_ticks(extra_of(*far, i)) : 0;
         d.arrival_ns[i] = o.arrival_ns + d.extra_ns[i];
     }
     const std::lock_guard<std::mutex> guard(lock_);

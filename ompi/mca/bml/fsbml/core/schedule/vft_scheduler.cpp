@@ -49,8 +49,8 @@ struct AsMeasured {
     static constexpr Ticks of(std::ptrdiff_t /*rail*/) noexcept { return 0; }
 };
 struct Farther {
-    const std::uint64_t *ticks;
-    Ticks of(std::ptrdiff_t rail) const noexcept { return ticks[rail]; }
+    const fsbml_far_t *far;
+    Ticks of(std::ptrdiff_t rail) const noexcept { return extra_of(*far, static_cast<std::size_t>(rail)); }
 };
 
 constexpr std::uint32_t mask_of(std::size_t n) noexcept
@@ -184,7 +184,7 @@ int Scheduler::choose_far_by(const Scheduler &s, std::uint64_t now_ns, std::size
                              const fsbml_far_t &far) noexcept
 {
     if constexpr (Rule::kIsTime) {
-        return choose_with<Rule>(s, now_ns, bytes, mask, Farther{far.ticks});
+        return choose_with<Rule>(s, now_ns, bytes, mask, Farther{&far});
     } else {
         static_cast<void>(far);
         return choose_by<Rule>(s, now_ns, bytes, mask);

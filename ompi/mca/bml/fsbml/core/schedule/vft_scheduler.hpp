@@ -18,6 +18,12 @@
 namespace fsbml
 {
 
+// What a rail to such a destination adds, as it may change while others choose by it.
+inline Ticks extra_of(const fsbml_far_t &far, std::size_t rail) noexcept
+{
+    return __atomic_load_n(&far.ticks[rail], __ATOMIC_RELAXED);
+}
+
 class Scheduler
 {
 public:

@@ -1,0 +1,88 @@
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The descriptor of a connection of tcp's.
+ *
+ * What the kernel knows of a connection (what is delivered, its round trip) needs its descriptor, which tcp
+ * keeps to itself, in 4.1, 5.0 and 6.0 alike: in a struct whose header is not installed. To search
+ * /proc/self/fd instead costs some system calls for each open file, and cannot tell the connections of two
+ * modules on one interface. So here is the beginning of that struct (opal/mca/btl/tcp/btl_tcp_endpoint.h),
+ * the same in all three.
+ *
+ * It is not taken on trust. The object must say that it is of tcp's class, be large enough, and point to its
+ * own module; and what it has for a descriptor must be a TCP connection to the address that it has for its
+ * peer. Where this is not so, as in an Open MPI that has moved a member, there is no descriptor, and FSBML
+ * goes by its model.
+ *
+ * One accessor in btl/tcp, found as a symbol or kept in the module, would make this file unnecessary:
+ * int mca_btl_tcp_endpoint_descriptor(const mca_btl_base_endpoint_t *), -1 while it is not connected. */
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "compat/compat.h"
+
+#include "opal/class/opal_list.h"
+
+typedef struct tcp_endpoint_t {
+    opal_list_item_t super;
+    const mca_btl_base_module_t *module;
+    const void *proc;
+    const void *address; /* of the peer's end: begins with a struct in_addr or in6_addr */
+    int descriptor, next_descriptor;
+    char *cache, *cache_at;
+    size_t cache_length;
+    const void *sending, *receiving;
+    int state;
+} tcp_endpoint_t;
+
+enum { CONNECTED = 4 };
+
+static bool is_endpoint(const mca_btl_base_module_t *btl, const tcp_endpoint_t *e)
+{
+    static _Atomic(const opal_class_t *) known; /* spares comparing texts each time */
+    const opal_class_t *class = ((const opal_object_t *) e)->obj_class;
+    if (NULL == class) {
+        return false;
+    }
+    if (class != atomic_load_explicit(&known, memory_order_relaxed)) {
+        if (0 != strcmp("mca_btl_tcp_endpoint_t", class->cls_name) || class->cls_sizeof < sizeof(*e)) {
+            return false;
+        }
+        atomic_store_explicit(&known, class, memory_order_relaxed);
+    }
+    return e->module == btl;
+}
+
+bool fsbml_socket_is_possible(const mca_btl_base_module_t *btl)
+{
+    return 0 == strcmp("tcp", btl->btl_component->btl_version.mca_component_name);
+}
+
+int fsbml_socket_of(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    const tcp_endpoint_t *e = (const tcp_endpoint_t *) endpoint;
+    if (!is_endpoint(btl, e) || CONNECTED != __atomic_load_n(&e->state, __ATOMIC_RELAXED)) {
+        return -1;
+    }
+    const int fd = __atomic_load_n(&e->descriptor, __ATOMIC_RELAXED);
+    return fd >= 0 ? fd : -1;
+}
+
+bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int fd)
+{
+    const void *address = ((const tcp_endpoint_t *) endpoint)->address;
+    struct sockaddr_storage peer;
+    socklen_t peer_len = sizeof(peer);
+    int protocol = 0;
+    socklen_t protocol_len = sizeof(protocol);
+    if (0 != getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &protocol_len) || IPPROTO_TCP != protocol
+        || 0 != getpeername(fd, (struct sockaddr *) &peer, &peer_len) || NULL == address) {
+        return false;
+    }
+    return AF_INET == peer.ss_family
+               ? 0 == memcmp(&((const struct sockaddr_in *) &peer)->sin_addr, address, sizeof(struct in_addr))
+           : AF_INET6 == peer.ss_family ? 0
+                                              == memcmp(&((const struct sockaddr_in6 *) &peer)->sin6_addr,
+                                                        address, sizeof(struct in6_addr))
+                                        : false;
+}

@@ -1,0 +1,97 @@
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the kernel knows of one TCP connection of this process. */
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "rails/rails.h"
+
+/* Are the two the same address, whatever the port? IPv4 may be mapped into IPv6. */
+static bool is_address(const struct sockaddr *a, const struct sockaddr *b)
+{
+    const uint8_t *at[2] = {NULL, NULL};
+    size_t len[2] = {0, 0};
+    const struct sockaddr *each[2] = {a, b};
+    for (int i = 0; i < 2; ++i) {
+        if (AF_INET == each[i]->sa_family) {
+            at[i] = (const uint8_t *) &((const struct sockaddr_in *) each[i])->sin_addr;
+            len[i] = 4;
+        } else if (AF_INET6 == each[i]->sa_family) {
+            const struct in6_addr *six = &((const struct sockaddr_in6 *) each[i])->sin6_addr;
+            const bool mapped = IN6_IS_ADDR_V4MAPPED(six);
+            at[i] = (const uint8_t *) six + (mapped ? 12 : 0);
+            len[i] = mapped ? 4 : 16;
+        }
+    }
+    return 0 != len[0] && len[0] == len[1] && 0 == memcmp(at[0], at[1], len[0]);
+}
+
+static bool is_on(const struct ifaddrs *all, const char *interface, const struct sockaddr *address)
+{
+    for (const struct ifaddrs *a = all; NULL != a; a = a->ifa_next) {
+        if (NULL != a->ifa_addr && 0 == strcmp(a->ifa_name, interface) && is_address(a->ifa_addr, address)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fsbml_kernel_is_on(int fd, uint32_t rail)
+{
+    struct sockaddr_storage own;
+    socklen_t len = sizeof(own);
+    char interface[FSBML_NAME_MAX];
+    struct ifaddrs *all = NULL;
+    fsbml_kernel_interface(rail, interface);
+    const bool known = 0 == getsockname(fd, (struct sockaddr *) &own, &len) && 0 == getifaddrs(&all);
+    const bool is = known && is_on(all, interface, (const struct sockaddr *) &own);
+    if (NULL != all) {
+        freeifaddrs(all);
+    }
+    return is;
+}
+
+uint64_t fsbml_kernel_socket(int fd)
+{
+    struct stat s;
+    return 0 == fstat(fd, &s) && S_ISSOCK(s.st_mode) ? (uint64_t) s.st_ino : 0;
+}
+
+int64_t fsbml_kernel_queued(int fd)
+{
+    int queued = 0;
+    return 0 == ioctl(fd, SIOCOUTQ, &queued) ? queued : -1;
+}
+
+bool fsbml_kernel_flow(int fd, fsbml_kernel_flow_t *flow)
+{
+    enum { FRAME = 66 }; /* Ethernet, IPv4, and TCP with time stamps */
+    const int64_t queued = fsbml_kernel_queued(fd);
+    struct tcp_info info;
+    socklen_t len = sizeof(info);
+    memset(&info, 0, sizeof(info)); /* older kernels fill in less */
+    if (queued < 0 || 0 != getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len)) {
+        return false;
+    }
+    const bool knows = UINT32_MAX != info.tcpi_min_rtt;
+    *flow = (fsbml_kernel_flow_t){
+        .queued = (uint64_t) queued,
+        .in_flight =
+            (uint64_t) queued > info.tcpi_notsent_bytes ? (uint64_t) queued - info.tcpi_notsent_bytes : 0,
+        .acknowledged = info.tcpi_bytes_acked,
+        .busy_ns = (uint64_t) info.tcpi_busy_time * 1000u,
+        .limited_ns = (uint64_t) info.tcpi_rwnd_limited * 1000u,
+        .round_trip_ns = knows ? (uint64_t) info.tcpi_min_rtt * 1000u : 0,
+        .segments = info.tcpi_data_segs_out,
+        .retransmitted = info.tcpi_total_retrans,
+        .payload = (double) info.tcpi_snd_mss / (info.tcpi_snd_mss + (double) FRAME)};
+    return true;
+}

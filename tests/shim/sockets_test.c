@@ -1,0 +1,147 @@
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernel's word on tcp's connections: which descriptors are taken for one, and which are not. Real
+ * connections, of this machine with itself. */
+
+#include <netinet/tcp.h>
+
+#include "fake_tcp.h"
+#include "flow/flow.h"
+
+static void up(void)
+{
+    mca_bml_fsbml_params.feedback = false;
+    tcp_up(1);
+}
+
+static uint32_t connections(uint32_t rail)
+{
+    fsbml_flow_tcp_t tcp;
+    CHECK(fsbml_flow_tcp(rail, &tcp) == (0 != tcp.connections));
+    return tcp.connections;
+}
+
+/* Sends to the other end, which acknowledges it. */
+static void send_bytes(int fd, int other, size_t n)
+{
+    static char data[2048];
+    for (size_t sent = 0; sent < n; sent += sizeof(data)) {
+        CHECK(sizeof(data) == (size_t) send(fd, data, sizeof(data), 0));
+        for (size_t got = 0; got < sizeof(data);) {
+            const ssize_t some = recv(other, data, sizeof(data) - got, 0);
+            CHECK(some > 0);
+            got += some > 0 ? (size_t) some : sizeof(data);
+        }
+    }
+    for (int i = 0; i < 2000 && 0 < fsbml_kernel_queued(fd); ++i) {
+        (void) poll(NULL, 0, 1);
+    }
+    CHECK(0 == fsbml_kernel_queued(fd));
+}
+
+FAKE_TEST(a_connection_is_found_by_its_endpoint)
+{
+    up();
+    mca_btl_tcp_endpoint_t *e = tcp_endpoint[0][0];
+    CHECK(0 == connections(0) && 0 == fsbml_sockets_look(0).n && fsbml_sockets_look(0).all_known);
+    const int other = tcp_connect(0, 0);
+    CHECK(1 == connections(0) && 0 == connections(1));
+    CHECK(1 == fsbml_sockets_look(0).n && fsbml_sockets_look(0).all_known);
+    CHECK(0 == fsbml_sockets_look(0).look.bytes);
+    send_bytes(e->descriptor, other, 65536);
+    const fsbml_flow_seen_t seen = fsbml_sockets_look(0);
+    CHECK(65536 == seen.look.bytes && 0 == seen.queued && seen.round_trip_ns > 0);
+    CHECK(0 == fsbml_sockets_look(0).look.bytes && 0 == fsbml_sockets_look(1).n);
+    CHECK(seen.round_trip_ns >= fsbml_flow_round_trip(fsbml_endpoint_of_proc(peer), 0));
+    CHECK(0 == fsbml_flow_round_trip(fsbml_endpoint_of_proc(peer), 1));
+    e->state = TCP_CLOSED;
+    CHECK(0 == connections(0) && 0 == fsbml_sockets_look(0).n);
+    tcp_down();
+}
+
+/* An Open MPI whose struct is another one, or a value that is not the descriptor. */
+FAKE_TEST(what_is_not_proved_tells_nothing)
+{
+    up();
+    mca_btl_tcp_endpoint_t *e = tcp_endpoint[0][0];
+    opal_class_t *class = ((opal_object_t *) e)->obj_class, changed = *class;
+    struct in_addr elsewhere = {htonl(0x7f000002)};
+    (void) tcp_connect(0, 0);
+    const int fd = e->descriptor;
+    for (int i = 0; i < 7; ++i) {
+        int pipes[2] = {-1, -1};
+        CHECK(0 == pipe(pipes));
+        CHECK(1 == connections(0));
+        changed = *class;
+        changed.cls_name = 0 == i ? "mca_btl_other_endpoint_t" : class->cls_name;
+        changed.cls_sizeof = 1 == i ? sizeof(opal_list_item_t) + 16 : class->cls_sizeof;
+        ((opal_object_t *) e)->obj_class = i < 2 ? &changed : class;
+        e->module = 2 == i ? &fake[1].super : &fake[0].super;
+        e->address = 3 == i ? &elsewhere : &tcp_address;
+        e->descriptor = 4 == i ? pipes[0] : 5 == i ? tcp_listener : 3 == i ? dup(fd) : fd;
+        snprintf(fsbml_rails.rail[0].name, sizeof(fsbml_rails.rail[0].name), "%s", 6 == i ? "none" : "lo");
+        e->descriptor = 6 == i ? dup(fd) : e->descriptor;
+        CHECK(0 == connections(0) && 0 == fsbml_sockets_look(0).n);
+        CHECK((i < 3) == fsbml_sockets_look(0).all_known); /* there is one, and it is not known */
+        if (3 == i || 6 == i) {
+            (void) close(e->descriptor);
+        }
+        (void) close(pipes[0]);
+        (void) close(pipes[1]);
+        ((opal_object_t *) e)->obj_class = class;
+        e->module = &fake[0].super;
+        e->address = &tcp_address;
+        e->descriptor = fd;
+        snprintf(fsbml_rails.rail[0].name, sizeof(fsbml_rails.rail[0].name), "lo");
+    }
+    CHECK(1 == connections(0));
+    tcp_down();
+}
+
+/* tcp has closed a connection and made a new one, which has got the same descriptor. */
+FAKE_TEST(a_descriptor_that_is_used_again_is_another_connection)
+{
+    up();
+    const mca_btl_tcp_endpoint_t *e = tcp_endpoint[0][0];
+    const int other = tcp_connect(0, 0);
+    int other_of_next;
+    CHECK(1 == fsbml_sockets_look(0).n);
+    send_bytes(e->descriptor, other, 65536);
+    CHECK(65536 == fsbml_sockets_look(0).look.bytes);
+    const int next = tcp_connection(&other_of_next);
+    send_bytes(next, other_of_next, 131072);
+    CHECK(e->descriptor == dup2(next, e->descriptor));
+    CHECK(0 == fsbml_sockets_look(0).look.bytes); /* not 65536 */
+    CHECK(0 == fsbml_sockets_look(0).look.bytes && 1 == fsbml_sockets_look(0).n);
+    send_bytes(e->descriptor, other_of_next, 4096);
+    CHECK(4096 == fsbml_sockets_look(0).look.bytes);
+    tcp_down();
+}
+
+/* Nothing of a peer that has gone is looked at. */
+FAKE_TEST(connections_go_with_their_peers)
+{
+    tcp_up(3);
+    for (uint32_t p = 0; p < 3; ++p) {
+        (void) tcp_connect(0, p);
+    }
+    CHECK(3 == connections(0));
+    fsbml_proof_forget(fsbml_endpoint_of_proc(peers[0]));
+    CHECK(2 == connections(0) && 2 == fsbml_sockets_look(0).n);
+    fsbml_proof_forget(fsbml_endpoint_of_proc(peers[2]));
+    CHECK(1 == connections(0));
+    tcp_down();
+}
+
+/* Rails of other BTLs have no descriptors. */
+FAKE_TEST(other_btls_are_not_asked)
+{
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    (void) peer_up();
+    all_answer(2);
+    mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
+    CHECK(NULL == fsbml_path(ep, 0)->connection && 0 == connections(0) && 0 == fsbml_flow_round_trip(ep, 0));
+    world_down(2);
+}
