@@ -108,6 +108,7 @@ fsbml_shim_sources = \
 	rails/end.c \
 	rails/files.c \
 	rails/kernel.c \
+	rails/unacknowledged.c \
 	rails/ledger.c \
 	rails/names.c \
 	rails/place.c \

@@ -13,6 +13,9 @@
 
 #include "opal/util/show_help.h"
 
+enum { SILENT_NS = 100000000 };
+#define LOST_NS UINT64_C(3000000000)
+
 static opal_mutex_t work_lock = OPAL_MUTEX_STATIC_INIT; /* an endpoint under progress() is not released */
 
 static bool needs_nothing(mca_bml_fsbml_endpoint_t *ep)
@@ -133,16 +136,29 @@ static void give_up_silent(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
     }
 }
 
-/* The one path that was asked is silent for long, or closed: the others are asked. Where processors are
- * shared, this process has not looked often by then either, and no answer is late. */
+/* Rails whose networks do not acknowledge, as they were not long ago: the question costs a walk over all
+ * descriptors. */
+static uint32_t unacknowledged(uint64_t now)
+{
+    static uint32_t rails;
+    static uint64_t asked_ns;
+    if (0 == asked_ns || since(now, asked_ns) > SILENT_NS) {
+        asked_ns = now;
+        rails = fsbml_unacknowledged();
+    }
+    return rails;
+}
+
+/* The other paths are asked once the first one is closed, or its network does not acknowledge. The silence of
+ * a peer alone is no reason: it may be busy, and then a second connection would stay without an answer, too.
+ * It becomes one after so long that a connection may have been lost in silence. */
 static void wake(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
 {
-    enum { SILENT_NS = 100000000, LOOKS = 250 };
-    const uint32_t asleep = atomic_load(&ep->asleep);
-    ep->looks += 0 == atomic_load(&ep->live);
-    const bool silent =
-        0 == atomic_load(&ep->live) && since(now, ep->asked_ns) > SILENT_NS && ep->looks > LOOKS;
-    if (0 != asleep && (silent || atomic_load(&ep->possible) == asleep)) {
+    const uint32_t asleep = atomic_load(&ep->asleep), possible = atomic_load(&ep->possible);
+    const uint64_t silent_ns = 0 == atomic_load(&ep->live) ? since(now, ep->asked_ns) : 0;
+    if (0 != asleep
+        && (possible == asleep || silent_ns > LOST_NS
+            || (silent_ns > SILENT_NS && 0 != (possible & ~asleep & unacknowledged(now))))) {
         fsbml_ask_wake(ep);
     }
 }

@@ -138,6 +138,24 @@ static bool is_connection(int fd, struct sockaddr_storage *own)
            && 0 == getpeername(fd, (struct sockaddr *) &peer, &peer_len);
 }
 
+int fsbml_kernel_rail_of(int fd)
+{
+    struct sockaddr_storage own;
+    socklen_t len = sizeof(own);
+    struct ifaddrs *all = NULL;
+    int rail = -1;
+    if (0 != getsockname(fd, (struct sockaddr *) &own, &len) || 0 != getifaddrs(&all)) {
+        return -1;
+    }
+    for (uint32_t r = 0; r < fsbml_rails.n_rails && rail < 0; ++r) {
+        char interface[FSBML_NAME_MAX];
+        fsbml_kernel_interface(r, interface);
+        rail = is_on(all, interface, (const struct sockaddr *) &own) ? (int) r : -1;
+    }
+    freeifaddrs(all);
+    return rail;
+}
+
 /* ------------------------------------------------------------- connections' flow */
 
 static uint64_t cookie_of(int fd)

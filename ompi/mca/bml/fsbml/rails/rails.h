@@ -200,9 +200,17 @@ typedef struct fsbml_kernel_link_t {
     uint32_t mtu;
     uint64_t received; /**< frames since it is there, UINT64_MAX: not known */
 } fsbml_kernel_link_t;
+/** The rail whose interface has a socket's own address, also while it connects; -1: none. */
+int fsbml_kernel_rail_of(int fd);
 /** State of an interface of this process' network namespace, which /sys need not show. False: there is none.
  */
 bool fsbml_kernel_link(const char *interface, fsbml_kernel_link_t *link);
+
+/* rails/unacknowledged.c: networks that do not answer */
+/** Rails (bits) on which a connection of this process, or the request for one, is sent again because the other
+ * end's kernel has not acknowledged it. A peer that computes, or waits for a processor, leaves that to its
+ * kernel: its silence alone sets no bit. Walks over all descriptors. */
+uint32_t fsbml_unacknowledged(void);
 
 /* rails/files.c: too few file descriptors for all connections */
 /** At the end of MPI_Init: says so, and from then on ends the job once peers wait for a connection in vain.
