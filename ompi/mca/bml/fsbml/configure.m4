@@ -90,7 +90,7 @@ AC_DEFUN([FSBML_CXX_INSIDE], [
             [*-fsanitize*], [],
             [-Wl,--version-script*],
             [AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
-                 #include <sstream>
+                 #include <string>
                  int number(const char *text)
                  {
                      try { return std::stoi(text); } catch (...) { return -1; }
