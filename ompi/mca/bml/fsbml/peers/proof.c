@@ -224,14 +224,18 @@ static bool look_after(uint64_t now)
 
 static int progress(void)
 {
+    enum { SOON_NS = 10000, USUAL_NS = 200000, SHARE = 16, MOST_NS = 5000000 };
     static _Atomic uint64_t next_ns;
     uint64_t now = fsbml_now_ns();
 
     if (now < atomic_load_explicit(&next_ns, memory_order_relaxed) || 0 != opal_mutex_trylock(&work_lock)) {
         return 0;
     }
-    /* Once in 0.2 ms is enough for paths, but not for a rail that has room again. */
-    atomic_store_explicit(&next_ns, now + (look_after(now) ? 10000 : 200000), memory_order_relaxed);
+    /* Once in 0.2 ms is enough for paths, but not for a rail that has room again; and with many peers to look
+     * after, a sixteenth of the time. */
+    const uint64_t pause = look_after(now) ? SOON_NS : USUAL_NS, took = since(fsbml_now_ns(), now);
+    const uint64_t share = SHARE * took < MOST_NS ? SHARE * took : MOST_NS;
+    atomic_store_explicit(&next_ns, now + (pause > share ? pause : share), memory_order_relaxed);
     opal_mutex_unlock(&work_lock);
     fsbml_watch_rest();
     return 0;
