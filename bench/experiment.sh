@@ -23,7 +23,7 @@ bench_about() {
         btl) echo "below MPI, on the BTLs: latency, bandwidth, LogP, buffer reuse, connections, segments, ..." ;;
         skew) echo "collectives: average latency, synchronisation delay, one late rank" ;;
         kernels) echo "halo exchange, FFT, bucket sort, conjugate gradient of 4 nodes, verified" ;;
-        start) echo "a job of 64 ranks on 16 nodes starts: MPI_Init, the first alltoall, memory and open files a rank" ;;
+        start) echo "a job of 64 ranks on 16 nodes starts: MPI_Init, the first messages of all to all, memory and open files a rank" ;;
         app) echo "any MPI program of yours, unmodified: ./fsbml bench app -- PROGRAM ARGS" ;;
         matrix) echo "FSBML against the best of all other arms, over many kinds of rails, slow to fast, quiet to busy" ;;
         core) echo "nanoseconds a decision of the scheduler, time of a calibration's arithmetic; no network" ;;
