@@ -23,6 +23,7 @@ AS_IF([test "$enable_sanitizers" = yes], [with_openmpi=no])
 
 m4_include([ompi/mca/bml/fsbml/configure.m4])
 FSBML_EXPORTS
+FSBML_CXX_INSIDE
 FSBML_CXX17([], [AC_MSG_ERROR([FSBML needs a C++17 compiler; '$CXX' is none (g++ 7 or clang 5 and later are).])])
 AS_IF([test "$enable_sanitizers" = yes],
       [FSBML_CXXFLAGS="$FSBML_CXXFLAGS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"

@@ -7,7 +7,7 @@
 # Those that `demo` shows; they have bars.
 FSBML_EXPERIMENTS="onetoone equal single collectives"
 # All that launch jobs.
-FSBML_BENCHMARKS="$FSBML_EXPERIMENTS random p2p large multipair onesided btl skew kernels app"
+FSBML_BENCHMARKS="$FSBML_EXPERIMENTS random p2p large multipair onesided btl skew kernels start app"
 
 bench_about() {
     case "$1" in
@@ -23,6 +23,7 @@ bench_about() {
         btl) echo "below MPI, on the BTLs: latency, bandwidth, LogP, buffer reuse, connections, segments, ..." ;;
         skew) echo "collectives: average latency, synchronisation delay, one late rank" ;;
         kernels) echo "halo exchange, FFT, bucket sort, conjugate gradient of 4 nodes, verified" ;;
+        start) echo "a job of 64 ranks on 16 nodes starts: MPI_Init, the first messages of all to all, memory and open files a rank" ;;
         app) echo "any MPI program of yours, unmodified: ./fsbml bench app -- PROGRAM ARGS" ;;
         matrix) echo "FSBML against the best of all other arms, over many kinds of rails, slow to fast, quiet to busy" ;;
         core) echo "nanoseconds a decision of the scheduler, time of a calibration's arithmetic; no network" ;;
@@ -78,6 +79,7 @@ experiment_set() {
             arguments+=(--skew)
             ;;
         kernels) nodes=4 program=kernels ;;
+        start) nodes=16 per_node=4 program=start arms=fsbml,r2 arguments=() ;;
         app) program="" arguments=() ;;
     esac
     [ -n "$2" ] || return 0

@@ -4,11 +4,42 @@
  * sleep. */
 
 #include "fake_pml.h"
+#include "measure/measure.h"
 
 enum { TAG = MCA_BTL_TAG_PML + 1 };
 
+static uint32_t unacknowledged; /* rails whose networks do not answer */
+
+/* What the kernel says of tcp's connections: nothing but whether it sends something again. */
+bool fsbml_socket_is_possible(const mca_btl_base_module_t *btl)
+{
+    (void) btl;
+    return false;
+}
+
+int fsbml_socket_of(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) btl;
+    (void) endpoint;
+    return -1;
+}
+
+bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int fd)
+{
+    (void) endpoint;
+    (void) fd;
+    return false;
+}
+
+bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) endpoint;
+    return 0 != (unacknowledged & fsbml_bit((uint32_t) fake_number(btl)));
+}
+
 static mca_bml_base_btl_t *up(uint32_t processes)
 {
+    unacknowledged = 0;
     ompi_process_info.num_procs = processes;
     mca_bml_fsbml_params.per_peer = true;
     fake_construct(&fake[0], 4096, 65536, 10);
@@ -59,19 +90,47 @@ FAKE_TEST(short_messages_wake_no_path_long_ones_do)
     down();
 }
 
+static void look_often(int ms)
+{
+    for (int look = 0; look < ms; ++look) {
+        pass_time(1);
+    }
+}
+
 /* Nothing waits for a rail that may be dead while another one sleeps. */
-FAKE_TEST(a_silent_path_wakes_the_others)
+FAKE_TEST(a_network_that_does_not_acknowledge_wakes_the_others)
 {
     mca_bml_base_btl_t *bml_btl = up(17);
     CHECK(OMPI_SUCCESS == pml_send(bml_btl, 100, TAG));
     CHECK(1 == fake_answer(&fake[0], false));
-    pass_time(50);
+    unacknowledged = fsbml_bit(0);
+    look_often(90);
     CHECK(0 == fake_answer(&fake[1], true));
-    for (int look = 0; look < 250; ++look) {
-        pass_time(1);
-    }
+    look_often(120);
     CHECK(1 == fake_answer(&fake[1], true) && 2 == endpoint(bml_btl)->live);
     CHECK(1 == fake[1].n_sent && fake_complete(&fake[1], OPAL_SUCCESS) && 1 == done.n);
+    down();
+}
+
+/* Its kernel acknowledges, so the network is good: a second connection would be as silent. Nor does another
+ * rail's network matter. */
+FAKE_TEST(a_busy_peer_wakes_none)
+{
+    const mca_bml_base_btl_t *bml_btl = up(17);
+    CHECK(1 == fake_answer(&fake[0], false));
+    unacknowledged = fsbml_bit(1);
+    look_often(2900);
+    CHECK(2 == endpoint(bml_btl)->asleep && 0 == fake_answer(&fake[1], true));
+    down();
+}
+
+/* A connection that was lost without a word. */
+FAKE_TEST(a_long_silence_wakes_the_others)
+{
+    const mca_bml_base_btl_t *bml_btl = up(17);
+    CHECK(1 == fake_answer(&fake[0], false));
+    look_often(3100);
+    CHECK(1 == fake_answer(&fake[1], true) && 2 == endpoint(bml_btl)->live);
     down();
 }
 
@@ -85,22 +144,6 @@ FAKE_TEST(a_closed_path_wakes_the_others)
     down();
 }
 
-/* On a shared processor no answer is late while this process has hardly looked itself. */
-FAKE_TEST(a_process_that_could_not_look_wakes_none)
-{
-    const mca_bml_base_btl_t *bml_btl = up(17);
-    CHECK(1 == fake_answer(&fake[0], false));
-    for (int look = 0; look < 200; ++look) {
-        pass_time(10);
-    }
-    CHECK(2 == endpoint(bml_btl)->asleep && 0 == fake_answer(&fake[1], true));
-    for (int look = 0; look < 100; ++look) {
-        pass_time(10);
-    }
-    CHECK(0 == endpoint(bml_btl)->asleep && 1 == fake_answer(&fake[1], true));
-    down();
-}
-
 /* The connection is there then: the peer has made it. */
 FAKE_TEST(a_peer_that_asks_wakes_its_path)
 {
@@ -109,5 +152,51 @@ FAKE_TEST(a_peer_that_asks_wakes_its_path)
     const fsbml_packet_t ask = {.type = FSBML_PACKET_ASK, .from = peer->super.proc_name, .seq = 2};
     fsbml_ask_heard(&fake[1].super, &ask, NULL, 0);
     CHECK(1 == fake_answer(&fake[1], true) && 3 == endpoint(bml_btl)->live && 0 == endpoint(bml_btl)->asleep);
+    down();
+}
+
+/* The run-time's store in a job of one rank a node, whose table says that the second rail is nearer. */
+static size_t a_job(const ompi_process_name_t *from, const char *key, void **data)
+{
+    const size_t most = fsbml_pairs_packed_max() + fsbml_table_packed_max();
+    fsbml_hello_t hello = {.n_rails = 2, .flags = FSBML_HELLO_FIRST, .node_ranks = 1, .run = 1};
+    fsbml_table_t table = {.n_rails = 2};
+    const fsbml_pairs_t none = {.n = 0};
+    *data = malloc(most > fsbml_hello_packed_max() ? most : fsbml_hello_packed_max());
+    snprintf(hello.node, sizeof(hello.node), "node%u", from->vpid);
+    for (uint32_t i = 0; i < 2; ++i) {
+        const fsbml_loggp_t p = LOGGP(0 == i ? 50e3 : 10e3, 300, 40, 40);
+        hello.rail[i].exclusivity = fake[i].super.btl_exclusivity;
+        memcpy(hello.rail[i].key, fsbml_rails.rail[i].key, sizeof(hello.rail[i].key));
+        memcpy(table.rail[i].key, fsbml_rails.rail[i].key, sizeof(table.rail[i].key));
+        table.rail[i].fit.valid = true;
+        table.rail[i].fit.params = p;
+    }
+    if (NULL != strstr(key, "hello")) {
+        return (size_t) fsbml_hello_pack(&hello, *data, fsbml_hello_packed_max());
+    }
+    if (NULL == strstr(key, "table")) {
+        free(*data);
+        return 0;
+    }
+    const size_t head = (size_t) fsbml_pairs_pack(&none, *data, most);
+    return head + (size_t) fsbml_table_pack(&table, (char *) *data + head, most - head);
+}
+
+/* The first peer's connection stays its only one for long: the table is fetched before one is chosen. */
+FAKE_TEST(the_first_peer_is_asked_on_the_nearest_rail)
+{
+    ompi_process_info.num_procs = 17;
+    mca_bml_fsbml_params.per_peer = true;
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    other_value = a_job;
+    fsbml_calibrated = true;
+    const mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    CHECK(0 == fake_answer(&fake[0], true) && 1 == fake_answer(&fake[1], true));
+    CHECK(1 == endpoint(bml_btl)->asleep && 2 == endpoint(bml_btl)->live);
+    fsbml_calibrated = false;
+    other_value = NULL;
     down();
 }

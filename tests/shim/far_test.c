@@ -34,6 +34,13 @@ bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int 
     return true;
 }
 
+bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) btl;
+    (void) endpoint;
+    return false;
+}
+
 bool fsbml_kernel_is_on(int fd, uint32_t rail)
 {
     return (uint32_t) fd == rail;

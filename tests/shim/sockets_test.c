@@ -145,3 +145,37 @@ FAKE_TEST(other_btls_are_not_asked)
     CHECK(NULL == fsbml_path(ep, 0)->connection && 0 == connections(0) && 0 == fsbml_flow_round_trip(ep, 0));
     world_down(2);
 }
+
+/* A kernel acknowledges for a process that does nothing; a network that is not there, or a queue that is
+ * full, does not. */
+FAKE_TEST(what_is_not_acknowledged_is_told_from_what_is_not_read)
+{
+    enum { MORE = 4, MOST_MS = 20000 };
+    up();
+    mca_btl_tcp_endpoint_t *e = tcp_endpoint[0][0];
+    const mca_btl_base_module_t *btl = e->module;
+    const struct mca_btl_base_endpoint_t *endpoint = (const struct mca_btl_base_endpoint_t *) e;
+    CHECK(!fsbml_socket_is_resent(btl, endpoint));
+    (void) tcp_connect(0, 0);
+    CHECK(4 == send(e->descriptor, "busy", 4, 0));
+    CHECK(!fsbml_socket_is_resent(btl, endpoint));
+
+    struct sockaddr_in at;
+    socklen_t len = sizeof(at);
+    const int full = tcp_bound();
+    CHECK(0 == listen(full, 1) && 0 == getsockname(full, (struct sockaddr *) &at, &len));
+    for (int i = 0; i < MORE; ++i) { /* the last one gets no answer */
+        e->descriptor = tcp_bound();
+        CHECK(0 == fcntl(e->descriptor, F_SETFL, O_NONBLOCK));
+        (void) connect(e->descriptor, (struct sockaddr *) &at, sizeof(at));
+    }
+    e->state = TCP_CLOSED; /* not connected yet */
+    CHECK(!fsbml_socket_is_resent(btl, endpoint));
+    for (int i = 0; i < MOST_MS && !fsbml_socket_is_resent(btl, endpoint); ++i) {
+        (void) poll(NULL, 0, 1);
+    }
+    CHECK(fsbml_socket_is_resent(btl, endpoint));
+    CHECK(!fsbml_socket_is_resent(&fake[1].super, endpoint)); /* another module's */
+    e->descriptor = -1;
+    tcp_down();
+}

@@ -39,7 +39,7 @@ bool Results::add(const nlohmann::json &line)
         init_[arm].push_back(line.at("seconds").get<double>());
         return false;
     }
-    static const std::set<std::string> units = {"ns", "us", "s", "MB/s", "1/s"};
+    static const std::set<std::string> units = {"ns", "us", "s", "MB/s", "1/s", "KiB", "files"};
     const Place place{line.at("operation").get<std::string>(), line.at("variant").get<std::string>(),
                       line.at("messages").get<int>(), line.at("bytes").get<std::size_t>(),
                       line.at("unit").get<std::string>()};

@@ -30,7 +30,7 @@ struct Point {
     std::string variant;     // what else tells it from others, such as "reuse=50%"; may be empty
     int messages = 1;        // of one sample; 1 where that says nothing
     std::size_t bytes = 0;   // of one message
-    std::string unit = "us"; // us, ns, s: less is better; MB/s, 1/s: more is better
+    std::string unit = "us"; // us, ns, s, KiB, files: less is better; MB/s, 1/s: more is better
     std::vector<double> samples;
     Traffic traffic; // of all samples
 };

@@ -137,10 +137,10 @@ static int add_new(size_t n, ompi_proc_t **procs, opal_bitmap_t *reachable)
         procs[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML] = ep;
         mca_bml_fsbml_endpoint_t *mine = fsbml_endpoint_of(ep);
         if (NULL != mine) {
-            fsbml_ask_peer(mine);
-            if (mine->n_paths > 1) {
+            if (mine->n_paths > 1) { /* before a path is chosen, which may be the only one for long */
                 fsbml_table_want(FSBML_TABLE_USED);
             }
+            fsbml_ask_peer(mine);
         }
     }
 out:

@@ -23,6 +23,7 @@ fsbml_core_sources = \
 	core/model/stats.hpp core/model/stats.cpp \
 	core/formats/digest.hpp \
 	core/formats/failed.hpp \
+	core/formats/text.hpp core/formats/text.cpp \
 	core/formats/json.hpp core/formats/json.cpp \
 	core/formats/whole_file.hpp core/formats/whole_file.cpp \
 	core/formats/wire.hpp \

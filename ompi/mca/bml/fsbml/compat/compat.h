@@ -336,6 +336,9 @@ bool fsbml_socket_is_possible(const mca_btl_base_module_t *btl);
 int fsbml_socket_of(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 /** Whether it is a connection to that endpoint's peer: to be asked once, before it is used. */
 bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int fd);
+/** Whether the kernel sends something of it again, also the request for a connection, as the other end's has
+ * not acknowledged it. A peer that computes, or waits for a processor, leaves that to its kernel. */
+bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 
 /* compat/pairing.c: which of a peer's addresses a tcp module gets in 4.1 */
 /** Before BTLs are selected: the order in which tcp makes its modules. */

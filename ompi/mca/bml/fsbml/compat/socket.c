@@ -16,6 +16,7 @@
  * One accessor in btl/tcp, found as a symbol or kept in the module, would make this file unnecessary:
  * int mca_btl_tcp_endpoint_descriptor(const mca_btl_base_endpoint_t *), -1 while it is not connected. */
 
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -85,4 +86,18 @@ bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int 
                                               == memcmp(&((const struct sockaddr_in6 *) &peer)->sin6_addr,
                                                         address, sizeof(struct in6_addr))
                                         : false;
+}
+
+/* The descriptor need not be proved: what is asked of another file fails, or changes nothing but a guess. */
+bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    const tcp_endpoint_t *e = (const tcp_endpoint_t *) endpoint;
+    struct tcp_info info;
+    socklen_t len = sizeof(info);
+    memset(&info, 0, sizeof(info));
+    return fsbml_socket_is_possible(btl) && is_endpoint(btl, e)
+           && 0
+                  == getsockopt(__atomic_load_n(&e->descriptor, __ATOMIC_RELAXED), IPPROTO_TCP, TCP_INFO,
+                                &info, &len)
+           && 0 != info.tcpi_retransmits;
 }

@@ -190,7 +190,7 @@ static bool is_in_init(void)
  * it has waited, until it has something to send. */
 static int after_init(void)
 {
-    enum { SHARE = 16, LONGEST_NS = 5000000 };
+    enum { SHARE = 16, LONGEST_NS = 50000000 };
     if (is_in_init()) {
         const uint64_t rest = (fsbml_now_ns() - init.since_ns) / SHARE;
         const struct timespec moment = {.tv_nsec = (long) (rest < LONGEST_NS ? rest : LONGEST_NS)};

@@ -67,7 +67,6 @@ struct mca_bml_fsbml_endpoint_t {
     bool proving;              /**< in the list of endpoints with unproved paths */
     bool mute;                 /**< the peer does not run FSBML: never asked, and one path is enough */
     _Atomic uint64_t asked_ns; /**< when its paths were asked first, or again */
-    uint32_t looks;            /**< at it by the progress function, while no path was live */
     bool silence_told;         /**< the message that no path is answered was shown */
     uint64_t first_live_ns;    /**< when the first path was proved */
     uint64_t confirm_ns;       /**< when the peer was asked on a live path whether it is there */

@@ -13,6 +13,9 @@
 
 #include "opal/util/show_help.h"
 
+enum { SILENT_NS = 100000000 };
+#define LOST_NS UINT64_C(3000000000)
+
 static opal_mutex_t work_lock = OPAL_MUTEX_STATIC_INIT; /* an endpoint under progress() is not released */
 
 static bool needs_nothing(mca_bml_fsbml_endpoint_t *ep)
@@ -132,16 +135,28 @@ static void give_up_silent(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
     }
 }
 
-/* The one path that was asked is silent for long, or closed: the others are asked. Where processors are
- * shared, this process has not looked often by then either, and no answer is late. */
+/* Whether the network of a path that was asked does not acknowledge. */
+static bool is_unacknowledged(mca_bml_fsbml_endpoint_t *ep, uint32_t asked)
+{
+    for (; 0 != asked; asked &= asked - 1) {
+        const mca_bml_base_btl_t *path = &fsbml_path(ep, (uint32_t) __builtin_ctz(asked))->super;
+        if (fsbml_socket_is_resent(path->btl, path->btl_endpoint)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The other paths are asked once the first one is closed, or its network does not acknowledge. The silence of
+ * a peer alone is no reason: it may be busy, and then a second connection would stay without an answer, too.
+ * It becomes one after so long that a connection may have been lost in silence. */
 static void wake(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
 {
-    enum { SILENT_NS = 100000000, LOOKS = 250 };
-    const uint32_t asleep = atomic_load(&ep->asleep);
-    ep->looks += 0 == atomic_load(&ep->live);
-    const bool silent =
-        0 == atomic_load(&ep->live) && since(now, ep->asked_ns) > SILENT_NS && ep->looks > LOOKS;
-    if (0 != asleep && (silent || atomic_load(&ep->possible) == asleep)) {
+    const uint32_t asleep = atomic_load(&ep->asleep), possible = atomic_load(&ep->possible);
+    const uint64_t silent_ns = 0 == atomic_load(&ep->live) ? since(now, ep->asked_ns) : 0;
+    if (0 != asleep
+        && (possible == asleep || silent_ns > LOST_NS
+            || (silent_ns > SILENT_NS && is_unacknowledged(ep, possible & ~asleep)))) {
         fsbml_ask_wake(ep);
     }
 }
@@ -206,14 +221,18 @@ static bool look_after(uint64_t now)
 
 static int progress(void)
 {
+    enum { SOON_NS = 10000, USUAL_NS = 200000, SHARE = 16, MOST_NS = 5000000 };
     static _Atomic uint64_t next_ns;
     uint64_t now = fsbml_now_ns();
 
     if (now < atomic_load_explicit(&next_ns, memory_order_relaxed) || 0 != opal_mutex_trylock(&work_lock)) {
         return 0;
     }
-    /* Once in 0.2 ms is enough for paths, but not for a rail that has room again. */
-    atomic_store_explicit(&next_ns, now + (look_after(now) ? 10000 : 200000), memory_order_relaxed);
+    /* Once in 0.2 ms is enough for paths, but not for a rail that has room again; and with many peers to look
+     * after, a sixteenth of the time. */
+    const uint64_t pause = look_after(now) ? SOON_NS : USUAL_NS, took = since(fsbml_now_ns(), now);
+    const uint64_t share = SHARE * took < MOST_NS ? SHARE * took : MOST_NS;
+    atomic_store_explicit(&next_ns, now + (pause > share ? pause : share), memory_order_relaxed);
     opal_mutex_unlock(&work_lock);
     fsbml_watch_rest();
     return 0;

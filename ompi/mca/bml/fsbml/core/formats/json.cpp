@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <locale>
 
 namespace fsbml
 {
@@ -78,12 +77,6 @@ std::string json_string(const std::string &text)
         at += std::max<std::size_t>(length, 1);
     }
     return out + '"';
-}
-
-JsonWriter::JsonWriter()
-{
-    out_.imbue(std::locale::classic());
-    out_.precision(10);
 }
 
 void JsonWriter::number(const char *name, double value)

@@ -7,10 +7,10 @@
 #define FSBML_JSON_HPP
 
 #include "api/fsbml_core.h"
+#include "formats/text.hpp"
 
 #include <cstddef>
 #include <cstring>
-#include <sstream>
 #include <string>
 
 namespace fsbml
@@ -38,9 +38,7 @@ inline std::string json_text_or_null(const char *text)
 class JsonWriter
 {
 public:
-    JsonWriter();
-
-    std::ostringstream &out() { return out_; }
+    Text &out() { return out_; }
 
     void number(const char *name, double value);
 
@@ -54,7 +52,7 @@ public:
     void rail(const fsbml_table_rail_t &rail);
 
 protected:
-    std::ostringstream out_;
+    Text out_{10};
 };
 
 } // namespace fsbml

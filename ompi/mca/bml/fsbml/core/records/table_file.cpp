@@ -3,6 +3,7 @@
 
 #include "records/table_file.hpp"
 
+#include "formats/text.hpp"
 #include "formats/wire.hpp"
 #include "model/loggp.hpp"
 
@@ -12,8 +13,6 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
-#include <locale>
-#include <sstream>
 
 namespace fsbml
 {
@@ -45,16 +44,7 @@ std::string check_of(const std::string &text)
     return hex;
 }
 
-// A number of which nothing is left over.
-bool number(const std::string &text, double &out)
-{
-    std::istringstream in(text);
-    in.imbue(std::locale::classic());
-    in >> std::noskipws >> out;
-    return !in.fail() && in.peek() == std::istringstream::traits_type::eof() && std::isfinite(out);
-}
-
-void write(std::ostream &out, const std::string &name, double value, bool also_zero)
+void write(Text &out, const std::string &name, double value, bool also_zero)
 {
     if (also_zero || 0.0 != value) {
         out << " " << name << "=" << value;
@@ -78,12 +68,13 @@ double *number_of(fsbml_fit_t &fit, const std::string &name)
                                 : nullptr;
 }
 
-bool read_rail(std::istringstream &words, fsbml_table_rail_t &rail, std::string &reason)
+bool read_rail(Words &words, fsbml_table_rail_t &rail, std::string &reason)
 {
     std::string key;
     std::string name;
     std::string word;
-    words >> key >> name;
+    (void) words.next(key);
+    (void) words.next(name);
     if (key.empty() || name.empty() || key.size() >= sizeof rail.key || name.size() >= sizeof rail.name) {
         reason = "a rail has no key and name, or too long ones";
         return false;
@@ -91,11 +82,11 @@ bool read_rail(std::istringstream &words, fsbml_table_rail_t &rail, std::string 
     rail = fsbml_table_rail_t{};
     key.copy(rail.key, key.size());
     name.copy(rail.name, name.size());
-    while (words >> word) {
+    while (words.next(word)) {
         const std::size_t at = word.find('=');
         const std::string what = word.substr(0, at);
         double value = 0.0;
-        if (std::string::npos == at || !number(word.substr(at + 1), value) || value < 0.0
+        if (std::string::npos == at || !read_number(word.substr(at + 1), value) || value < 0.0
             || (("tight" == what || "in_turn" == what) && value > 1.0)) {
             reason = "'" + word + "' is not a parameter and its value";
             return false;
@@ -124,9 +115,7 @@ bool read_rail(std::istringstream &words, fsbml_table_rail_t &rail, std::string 
 
 std::string table_to_file(const fsbml_table_t &t, const std::string &fingerprint)
 {
-    std::ostringstream out;
-    out.imbue(std::locale::classic());
-    out.precision(9);
+    Text out(9);
     if (fingerprint.empty() || std::string::npos != fingerprint.find('\n')) {
         return "";
     }
@@ -169,16 +158,16 @@ int table_from_file(fsbml_table_t &t, const std::string &text, const char *finge
     bool checked = false;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
-        std::istringstream words(text.substr(at, end - at));
+        Words words(text.substr(at, end - at));
         std::string word;
-        words >> word;
+        (void) words.next(word);
         if (checked && nullptr != fingerprint) {
             reason = "something follows its check";
             return -EBADMSG;
         }
         if (!begun) {
             std::string version;
-            words >> version;
+            (void) words.next(version);
             begun = word == "fsbml-table";
             if (!begun || version != kVersion) {
                 reason = begun ? "it is of version " + version + ", this is FSBML's version " + kVersion
@@ -197,7 +186,7 @@ int table_from_file(fsbml_table_t &t, const std::string &text, const char *finge
             }
         } else if (word == "check") {
             std::string crc;
-            words >> crc;
+            (void) words.next(crc);
             checked = crc == check_of(text.substr(0, at));
         } else if (!word.empty() && '#' != word[0]) {
             reason = "nothing begins with '" + word.substr(0, 32) + "'";

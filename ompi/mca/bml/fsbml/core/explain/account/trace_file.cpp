@@ -4,6 +4,7 @@
 #include "explain/account/trace_file.hpp"
 
 #include "explain/account/changes.hpp"
+#include "formats/text.hpp"
 #include "formats/whole_file.hpp"
 #include "model/loggp.hpp"
 #include "schedule/handles.hpp"
@@ -15,8 +16,6 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <locale>
-#include <sstream>
 #include <vector>
 
 namespace fsbml
@@ -58,29 +57,24 @@ std::vector<std::string> names_of(const fsbml_trace_t &t)
 
 std::string model_words(const fsbml_loggp_t &model)
 {
-    std::ostringstream out;
-    out.imbue(std::locale::classic());
+    std::string out;
     for (std::size_t k = 0; k < kMemberCount; ++k) {
         const double value = model.*kMembers[k];
         if (k < kAlwaysNamed || 0.0 != value) {
             // Nine digits, which users can read, if they are enough.
-            std::stringstream nine;
-            nine.imbue(std::locale::classic());
-            nine.precision(9);
-            nine << value;
             double back = 0.0;
-            nine >> back;
-            out.precision(back < value || back > value ? std::numeric_limits<double>::max_digits10 : 9);
-            out << " " << kMemberNames[k] << "=" << value;
+            const std::string nine = number_text(value, 9);
+            const bool enough = read_number(nine, back) && !(back < value || back > value);
+            out += std::string(" ") + kMemberNames[k] + "="
+                   + (enough ? nine : number_text(value, std::numeric_limits<double>::max_digits10));
         }
     }
-    return out.str();
+    return out;
 }
 
 std::string head_of(const fsbml_trace_t &t, const std::vector<std::string> &names, std::uint64_t lost)
 {
-    std::ostringstream out;
-    out.imbue(std::locale::classic());
+    Text out;
     std::string node = word_of(t.node, "unknown");
     std::replace(node.begin(), node.end(), '#', '_');
     out << kDecisions << " " << kDecisionsVersion << " rank " << t.rank << " ranks " << t.ranks << " node "

@@ -163,7 +163,7 @@ std::string report_json(const fsbml_job_t &job)
     const bool chose = s.chose > 0;
     const bool best = f.best_alone >= 0 && s.time_ns > 0;
     Document d(f);
-    std::ostringstream &out = d.out();
+    Text &out = d.out();
     out << "{\"schema\": \"fsbml-report-1\",\n \"program\": " << json_text_or_null(job.program)
         << ", \"openmpi\": " << json_text_or_null(job.openmpi)
         << ", \"policy\": " << json_text_or_null(job.policy)

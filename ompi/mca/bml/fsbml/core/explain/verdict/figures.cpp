@@ -6,11 +6,10 @@
 #include "explain/account/account.hpp"
 #include "explain/account/changes.hpp"
 #include "formats/json.hpp"
+#include "formats/text.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <locale>
-#include <sstream>
 
 namespace fsbml
 {
@@ -114,12 +113,7 @@ std::string fixed(double value, int digits)
     if (!std::isfinite(value)) {
         return "-";
     }
-    std::ostringstream out;
-    out.imbue(std::locale::classic());
-    out.setf(std::ios::fixed);
-    out.precision(digits);
-    out << value;
-    return out.str();
+    return fixed_text(value, digits);
 }
 
 std::string digits3(double value)
