@@ -11,10 +11,10 @@
 namespace fsbml::sim
 {
 
-// A scheduler, and what a NIC has delivered of all ranks' bytes.
+// A scheduler, and what a NIC has sent of all ranks' bytes.
 struct FsbmlNode {
     std::unique_ptr<fsbml_sched_t, void (*)(fsbml_sched_t *)> scheduler{nullptr, fsbml_sched_destroy};
-    std::vector<std::uint64_t> delivered;
+    std::vector<std::uint64_t> sent;
 };
 
 namespace
@@ -29,7 +29,7 @@ std::shared_ptr<FsbmlNode> make_node(const Cluster &cluster, fsbml_policy_t poli
 {
     auto node = std::make_shared<FsbmlNode>();
     node->scheduler.reset(fsbml_sched_create(cluster.rails.size(), policy));
-    node->delivered.assign(cluster.rails.size(), 0);
+    node->sent.assign(cluster.rails.size(), 0);
     if (!node->scheduler) {
         throw std::runtime_error("no scheduler");
     }
@@ -41,9 +41,9 @@ std::shared_ptr<FsbmlNode> make_node(const Cluster &cluster, fsbml_policy_t poli
     return node;
 }
 
-// A process' feedback (core/flow/feedback.hpp), and its transport, which has acknowledged what has arrived. A
-// process looks all the time, also while it computes. What it is given is never refused: a rule has to choose
-// at once.
+// A process' feedback (core/flow/feedback.hpp), and its transport, which has delivered what its NIC has sent:
+// rails are judged, not receivers. A process looks all the time, also while it computes. What it is given is
+// never refused: a rule has to choose at once.
 class Transport
 {
 public:
@@ -81,20 +81,20 @@ public:
         rails_[rail].queued += bytes;
     }
 
-    void delivered(std::size_t rail, std::uint64_t bytes, std::uint64_t now)
+    void sent(std::size_t rail, std::uint64_t bytes, std::uint64_t now)
     {
         look_until(now);
         rails_[rail].pass(now);
         rails_[rail].queued -= bytes;
         rails_[rail].fresh += bytes;
-        node_.delivered[rail] += bytes;
+        node_.sent[rail] += bytes;
     }
 
 private:
     static constexpr std::uint64_t kLookNs = 1'000'000;
     static constexpr std::uint64_t kTrial = 16384; // larger pieces would have to be cut for a trial
     struct Rail {
-        std::uint64_t queued = 0, fresh = 0; // bytes; delivered since the look before
+        std::uint64_t queued = 0, fresh = 0; // bytes; sent since the look before
         std::uint64_t round_trip = 0;        // ns
         std::uint64_t busy = 0, until = 0;   // ns since the look before; told until then
 
@@ -131,7 +131,7 @@ private:
                 seen.round_trip_ns = rails_[r].round_trip;
                 seen.payload = 1.0;
                 seen.all_known = true;
-                seen.counted = 1 + node_.delivered[r];
+                seen.counted = 1 + node_.sent[r];
                 rails_[r].fresh = rails_[r].busy = 0;
                 fsbml_feedback_seen(feedback_.get(), r, now, &seen);
             }
@@ -181,10 +181,10 @@ public:
         }
     }
 
-    void delivered(int rail, const Situation &fragment, Time when) override
+    void sent(int rail, const Situation &fragment, Time when) override
     {
         if (transport_) {
-            transport_->delivered(static_cast<std::size_t>(rail), fragment.bytes, nanoseconds(when));
+            transport_->sent(static_cast<std::size_t>(rail), fragment.bytes, nanoseconds(when));
         }
     }
 
