@@ -6,6 +6,7 @@
 #include "api/fsbml_flow.h"
 
 #include <algorithm>
+#include <deque>
 #include <stdexcept>
 
 namespace fsbml::sim
@@ -48,7 +49,8 @@ class Transport
 {
 public:
     Transport(const Cluster &cluster, FsbmlNode &node, std::uint64_t quantum, bool alone)
-        : node_(node), feedback_(nullptr, fsbml_feedback_destroy), rails_(cluster.rails.size())
+        : cluster_(cluster), node_(node), feedback_(nullptr, fsbml_feedback_destroy),
+          rails_(cluster.rails.size())
     {
         const auto all = static_cast<std::uint32_t>((std::uint64_t{1} << rails_.size()) - 1);
         const fsbml_feedback_config_t config{node.scheduler.get(), all, alone, false};
@@ -78,7 +80,9 @@ public:
     void given(std::size_t rail, std::uint64_t bytes, std::uint64_t now)
     {
         rails_[rail].pass(now);
+        rails_[rail].since = rails_[rail].fragments.empty() ? now : rails_[rail].since;
         rails_[rail].queued += bytes;
+        rails_[rail].fragments.push_back(bytes);
     }
 
     void sent(std::size_t rail, std::uint64_t bytes, std::uint64_t now)
@@ -86,7 +90,10 @@ public:
         look_until(now);
         rails_[rail].pass(now);
         rails_[rail].queued -= bytes;
-        rails_[rail].fresh += bytes;
+        rails_[rail].fresh += bytes - rails_[rail].part;
+        rails_[rail].part = 0;
+        rails_[rail].since = now;
+        rails_[rail].fragments.pop_front();
         node_.sent[rail] += bytes;
     }
 
@@ -95,6 +102,8 @@ private:
     static constexpr std::uint64_t kTrial = 16384; // larger pieces would have to be cut for a trial
     struct Rail {
         std::uint64_t queued = 0, fresh = 0; // bytes; sent since the look before
+        std::deque<std::uint64_t> fragments; // that the NIC has not sent, the one that it is at first
+        std::uint64_t since = 0, part = 0;   // it began; bytes of it that were told
         std::uint64_t round_trip = 0;        // ns
         std::uint64_t busy = 0, until = 0;   // ns since the look before; told until then
 
@@ -126,8 +135,10 @@ private:
                 seen.n = 1;
                 rails_[r].pass(now);
                 seen.look.busy_ns = rails_[r].busy;
-                seen.look.bytes = rails_[r].fresh;
-                seen.queued = rails_[r].queued;
+                const std::uint64_t part = std::max(rails_[r].part, part_of(r, now));
+                seen.look.bytes = rails_[r].fresh + part - rails_[r].part;
+                seen.queued = rails_[r].queued - part;
+                rails_[r].part = part;
                 seen.round_trip_ns = rails_[r].round_trip;
                 seen.payload = 1.0;
                 seen.all_known = true;
@@ -139,6 +150,23 @@ private:
         fsbml_feedback_end(feedback_.get());
     }
 
+    // What the NIC has sent of the fragment that it is at, as TCP would tell; where others use it as well,
+    // that is not known.
+    std::uint64_t part_of(std::size_t rail, std::uint64_t now) const
+    {
+        const Rail &r = rails_[rail];
+        double gap = cluster_.rails[rail].real.G_ns_per_byte;
+        for (const Change &c : cluster_.rails[rail].changes) {
+            gap = nanoseconds(c.at) <= r.since ? c.factor * cluster_.rails[rail].real.G_ns_per_byte : gap;
+        }
+        if (cluster_.ledger || r.fragments.empty() || !(gap > 0.0)) {
+            return 0;
+        }
+        return std::min(r.fragments.front(),
+                        static_cast<std::uint64_t>(static_cast<double>(now - r.since) / gap));
+    }
+
+    const Cluster &cluster_;
     FsbmlNode &node_;
     std::unique_ptr<fsbml_feedback_t, void (*)(fsbml_feedback_t *)> feedback_;
     std::vector<Rail> rails_;
