@@ -323,10 +323,6 @@ void Processors::on_arrival(std::uint32_t fragment)
         passage.ends = f.ends;
         passage.arrives = events_.now();
     }
-    if (processes_[f.from].rule) {
-        processes_[f.from].rule->delivered(static_cast<int>(f.rail),
-                                           situation(f.from, f.to, f.bytes, f.decided), events_.now());
-    }
     const std::uint32_t rank = f.to;
     processes_[rank].arrived.push(fragments_, fragment);
     go_on(rank);

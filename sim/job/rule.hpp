@@ -41,14 +41,9 @@ public:
     // The rail for a fragment, which the sender then gives to it at once: one of the situation's.
     virtual int choose(const Situation &fragment) = 0;
 
-    // The rail has taken a fragment, has sent it (its NIC is done with it), has delivered it (it is whole at
-    // the receiver's NIC).
+    // The rail has taken a fragment, and has sent it (its NIC is done with it).
     virtual void given(int rail, const Situation &fragment) { (void) rail, (void) fragment; }
     virtual void sent(int rail, const Situation &fragment, Time when)
-    {
-        (void) rail, (void) fragment, (void) when;
-    }
-    virtual void delivered(int rail, const Situation &fragment, Time when)
     {
         (void) rail, (void) fragment, (void) when;
     }

@@ -6,15 +6,16 @@
 #include "api/fsbml_flow.h"
 
 #include <algorithm>
+#include <deque>
 #include <stdexcept>
 
 namespace fsbml::sim
 {
 
-// A scheduler, and what a NIC has delivered of all ranks' bytes.
+// A scheduler, and what a NIC has sent of all ranks' bytes.
 struct FsbmlNode {
     std::unique_ptr<fsbml_sched_t, void (*)(fsbml_sched_t *)> scheduler{nullptr, fsbml_sched_destroy};
-    std::vector<std::uint64_t> delivered;
+    std::vector<std::uint64_t> sent;
 };
 
 namespace
@@ -29,7 +30,7 @@ std::shared_ptr<FsbmlNode> make_node(const Cluster &cluster, fsbml_policy_t poli
 {
     auto node = std::make_shared<FsbmlNode>();
     node->scheduler.reset(fsbml_sched_create(cluster.rails.size(), policy));
-    node->delivered.assign(cluster.rails.size(), 0);
+    node->sent.assign(cluster.rails.size(), 0);
     if (!node->scheduler) {
         throw std::runtime_error("no scheduler");
     }
@@ -41,14 +42,15 @@ std::shared_ptr<FsbmlNode> make_node(const Cluster &cluster, fsbml_policy_t poli
     return node;
 }
 
-// A process' feedback (core/flow/feedback.hpp), and its transport, which has acknowledged what has arrived. A
-// process looks all the time, also while it computes. What it is given is never refused: a rule has to choose
-// at once.
+// A process' feedback (core/flow/feedback.hpp), and its transport, which has delivered what its NIC has sent:
+// rails are judged, not receivers. A process looks all the time, also while it computes. What it is given is
+// never refused: a rule has to choose at once.
 class Transport
 {
 public:
     Transport(const Cluster &cluster, FsbmlNode &node, std::uint64_t quantum, bool alone)
-        : node_(node), feedback_(nullptr, fsbml_feedback_destroy), rails_(cluster.rails.size())
+        : cluster_(cluster), node_(node), feedback_(nullptr, fsbml_feedback_destroy),
+          rails_(cluster.rails.size())
     {
         const auto all = static_cast<std::uint32_t>((std::uint64_t{1} << rails_.size()) - 1);
         const fsbml_feedback_config_t config{node.scheduler.get(), all, alone, false};
@@ -78,23 +80,30 @@ public:
     void given(std::size_t rail, std::uint64_t bytes, std::uint64_t now)
     {
         rails_[rail].pass(now);
+        rails_[rail].since = rails_[rail].fragments.empty() ? now : rails_[rail].since;
         rails_[rail].queued += bytes;
+        rails_[rail].fragments.push_back(bytes);
     }
 
-    void delivered(std::size_t rail, std::uint64_t bytes, std::uint64_t now)
+    void sent(std::size_t rail, std::uint64_t bytes, std::uint64_t now)
     {
         look_until(now);
         rails_[rail].pass(now);
         rails_[rail].queued -= bytes;
-        rails_[rail].fresh += bytes;
-        node_.delivered[rail] += bytes;
+        rails_[rail].fresh += bytes - rails_[rail].part;
+        rails_[rail].part = 0;
+        rails_[rail].since = now;
+        rails_[rail].fragments.pop_front();
+        node_.sent[rail] += bytes;
     }
 
 private:
     static constexpr std::uint64_t kLookNs = 1'000'000;
     static constexpr std::uint64_t kTrial = 16384; // larger pieces would have to be cut for a trial
     struct Rail {
-        std::uint64_t queued = 0, fresh = 0; // bytes; delivered since the look before
+        std::uint64_t queued = 0, fresh = 0; // bytes; sent since the look before
+        std::deque<std::uint64_t> fragments; // that the NIC has not sent, the one that it is at first
+        std::uint64_t since = 0, part = 0;   // it began; bytes of it that were told
         std::uint64_t round_trip = 0;        // ns
         std::uint64_t busy = 0, until = 0;   // ns since the look before; told until then
 
@@ -126,12 +135,14 @@ private:
                 seen.n = 1;
                 rails_[r].pass(now);
                 seen.look.busy_ns = rails_[r].busy;
-                seen.look.bytes = rails_[r].fresh;
-                seen.queued = rails_[r].queued;
+                const std::uint64_t part = std::max(rails_[r].part, part_of(r, now));
+                seen.look.bytes = rails_[r].fresh + part - rails_[r].part;
+                seen.queued = rails_[r].queued - part;
+                rails_[r].part = part;
                 seen.round_trip_ns = rails_[r].round_trip;
                 seen.payload = 1.0;
                 seen.all_known = true;
-                seen.counted = 1 + node_.delivered[r];
+                seen.counted = 1 + node_.sent[r];
                 rails_[r].fresh = rails_[r].busy = 0;
                 fsbml_feedback_seen(feedback_.get(), r, now, &seen);
             }
@@ -139,6 +150,23 @@ private:
         fsbml_feedback_end(feedback_.get());
     }
 
+    // What the NIC has sent of the fragment that it is at, as TCP would tell; where others use it as well,
+    // that is not known.
+    std::uint64_t part_of(std::size_t rail, std::uint64_t now) const
+    {
+        const Rail &r = rails_[rail];
+        double gap = cluster_.rails[rail].real.G_ns_per_byte;
+        for (const Change &c : cluster_.rails[rail].changes) {
+            gap = nanoseconds(c.at) <= r.since ? c.factor * cluster_.rails[rail].real.G_ns_per_byte : gap;
+        }
+        if (cluster_.ledger || r.fragments.empty() || !(gap > 0.0)) {
+            return 0;
+        }
+        return std::min(r.fragments.front(),
+                        static_cast<std::uint64_t>(static_cast<double>(now - r.since) / gap));
+    }
+
+    const Cluster &cluster_;
     FsbmlNode &node_;
     std::unique_ptr<fsbml_feedback_t, void (*)(fsbml_feedback_t *)> feedback_;
     std::vector<Rail> rails_;
@@ -181,10 +209,10 @@ public:
         }
     }
 
-    void delivered(int rail, const Situation &fragment, Time when) override
+    void sent(int rail, const Situation &fragment, Time when) override
     {
         if (transport_) {
-            transport_->delivered(static_cast<std::size_t>(rail), fragment.bytes, nanoseconds(when));
+            transport_->sent(static_cast<std::size_t>(rail), fragment.bytes, nanoseconds(when));
         }
     }
 

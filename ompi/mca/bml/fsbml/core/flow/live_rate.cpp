@@ -105,7 +105,7 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
 
 LiveRate::Change LiveRate::sparse(std::uint64_t round_trip_ns) noexcept
 {
-    const double most = static_cast<double>(busy_) / bytes_;
+    const double most = static_cast<double>(busy_ + times_ * kLookNs) / bytes_; // each ends between two looks
     const auto beside = static_cast<double>(times_ * (round_trip_ns + 2 * kLookNs));
     const double least = is_exact_ ? (static_cast<double>(busy_) - beside) / bytes_ : 0.0;
     restart();
