@@ -60,6 +60,18 @@ uint32_t fsbml_told_count(uint32_t rail)
     return n;
 }
 
+/* What a byte of a fragment takes by a rail's model; 0: it has none. */
+static double model_gap(uint32_t rail)
+{
+    const size_t quantum = fsbml_rails.rail[rail].group->quantum;
+    fsbml_loggp_t model;
+    return fsbml_sched_model(fsbml_rails.sched, rail, &model) && quantum > 0
+               ? model.G_ns_per_byte + model.g_ns / (double) quantum
+               : 0.0;
+}
+
+/* A rate that is far from the model, or from what was told last, and not told of, is none to keep: feedback
+ * says nothing while a process is short of a processor, as it may be that which is slow. */
 void fsbml_told_lasting(double gap[FSBML_MAX_RAILS])
 {
     const uint64_t now = fsbml_now_ns();
@@ -67,8 +79,8 @@ void fsbml_told_lasting(double gap[FSBML_MAX_RAILS])
     opal_mutex_lock(&lock);
     for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
         const uint64_t last = told.rail[r].last_ns;
-        const double is = fsbml_flow_gap(r), was = 0 != last ? 8e3 / told.rail[r].mbps : is;
-        const bool same = is < ALIKE * was && was < ALIKE * is; /* not one that is about to be told */
+        const double is = fsbml_flow_gap(r), was = 0 != last ? 8e3 / told.rail[r].mbps : model_gap(r);
+        const bool same = is < ALIKE * was && was < ALIKE * is;
         if (same && now - (0 != last ? last : told.begin_ns) >= LASTING_NS) {
             gap[r] = is;
         }
