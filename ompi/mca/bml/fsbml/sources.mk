@@ -8,6 +8,7 @@ fsbml_core_sources = \
 	core/api/fsbml_calibration.h \
 	core/api/fsbml_classes.h \
 	core/api/fsbml_core.h \
+	core/api/fsbml_delivery.h \
 	core/api/fsbml_diagnosis.h \
 	core/api/fsbml_explain.h \
 	core/api/fsbml_flow.h \
@@ -60,6 +61,11 @@ fsbml_core_sources = \
 	core/measure/distance/distance.hpp core/measure/distance/distance.cpp \
 	core/measure/distance/turns.hpp core/measure/distance/turns.cpp \
 	core/flow/live_rate.hpp core/flow/live_rate.cpp \
+	core/delivery/path/frame.hpp \
+	core/delivery/path/incoming.hpp core/delivery/path/incoming.cpp \
+	core/delivery/path/kept.hpp core/delivery/path/kept.cpp \
+	core/delivery/path/outgoing.hpp core/delivery/path/outgoing.cpp \
+	core/delivery/path/store.hpp core/delivery/path/store.cpp \
 	core/explain/account/account.hpp core/explain/account/account.cpp \
 	core/explain/account/merge.hpp core/explain/account/merge.cpp \
 	core/explain/account/summary_wire.hpp core/explain/account/summary_wire.cpp \
