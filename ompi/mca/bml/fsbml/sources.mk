@@ -66,6 +66,12 @@ fsbml_core_sources = \
 	core/delivery/path/kept.hpp core/delivery/path/kept.cpp \
 	core/delivery/path/outgoing.hpp core/delivery/path/outgoing.cpp \
 	core/delivery/path/store.hpp core/delivery/path/store.cpp \
+	core/delivery/peer/control.hpp core/delivery/peer/control.cpp \
+	core/delivery/peer/delivery.hpp core/delivery/peer/delivery.cpp \
+	core/delivery/peer/lead.hpp \
+	core/delivery/peer/peer.hpp core/delivery/peer/peer.cpp \
+	core/delivery/peer/receiver.hpp core/delivery/peer/receiver.cpp \
+	core/delivery/peer/sender.hpp core/delivery/peer/sender.cpp \
 	core/explain/account/account.hpp core/explain/account/account.cpp \
 	core/explain/account/merge.hpp core/explain/account/merge.cpp \
 	core/explain/account/summary_wire.hpp core/explain/account/summary_wire.cpp \
@@ -81,6 +87,7 @@ fsbml_core_sources = \
 	core/door/c_api.hpp \
 	core/door/calibration_api.cpp \
 	core/door/classes_api.cpp \
+	core/door/delivery_api.cpp \
 	core/door/diagnosis_api.cpp \
 	core/door/flow_api.cpp \
 	core/door/observe_api.cpp \
