@@ -46,7 +46,7 @@ bench/btl/%.o: bench/btl/%.c
 
 # ---- the core
 
-vft_bench: bench/micro/vft_bench.o libcore.a
+vft_bench: bench/micro/vft_bench.o bench/micro/delivery_bench.o libcore.a
 	$(CXX) $(LDFLAGS) -o $@ $^ -lbenchmark -pthread
 
 state_size: bench/micro/state_size.c

@@ -12,6 +12,7 @@
 //   contended/R            the same with two threads on one scheduler
 //   ranks/R                the same with two schedulers on one ledger, as two ranks of a node have it
 //   loop                   what of the first is the benchmark's own loop
+//   delivery...            exactly once, a message: delivery_bench.cpp
 //   calibration/R          all that the core does for a measurement of R rails: plan, samples, fit; no time
 //                          passes on rails (their PRTTs come from the formulas, thesis 3.2.2)
 #include "api/fsbml_core.h"

@@ -8,6 +8,7 @@ fsbml_core_sources = \
 	core/api/fsbml_calibration.h \
 	core/api/fsbml_classes.h \
 	core/api/fsbml_core.h \
+	core/api/fsbml_delivery.h \
 	core/api/fsbml_diagnosis.h \
 	core/api/fsbml_explain.h \
 	core/api/fsbml_flow.h \
@@ -63,6 +64,17 @@ fsbml_core_sources = \
 	core/flow/live_rate.hpp core/flow/live_rate.cpp \
 	core/flow/pauses.hpp core/flow/pauses.cpp \
 	core/flow/rooms.hpp core/flow/rooms.cpp \
+	core/delivery/path/frame.hpp \
+	core/delivery/path/incoming.hpp core/delivery/path/incoming.cpp \
+	core/delivery/path/kept.hpp core/delivery/path/kept.cpp \
+	core/delivery/path/outgoing.hpp core/delivery/path/outgoing.cpp \
+	core/delivery/path/store.hpp core/delivery/path/store.cpp \
+	core/delivery/peer/control.hpp core/delivery/peer/control.cpp \
+	core/delivery/peer/delivery.hpp core/delivery/peer/delivery.cpp \
+	core/delivery/peer/lead.hpp \
+	core/delivery/peer/peer.hpp core/delivery/peer/peer.cpp \
+	core/delivery/peer/receiver.hpp core/delivery/peer/receiver.cpp \
+	core/delivery/peer/sender.hpp core/delivery/peer/sender.cpp \
 	core/explain/account/account.hpp core/explain/account/account.cpp \
 	core/explain/account/changes.hpp core/explain/account/changes.cpp \
 	core/explain/account/merge.hpp core/explain/account/merge.cpp \
@@ -80,6 +92,7 @@ fsbml_core_sources = \
 	core/door/c_api.hpp \
 	core/door/calibration_api.cpp \
 	core/door/classes_api.cpp \
+	core/door/delivery_api.cpp \
 	core/door/diagnosis_api.cpp \
 	core/door/flow_api.cpp \
 	core/door/observe_api.cpp \

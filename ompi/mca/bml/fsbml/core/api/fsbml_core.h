@@ -19,6 +19,7 @@
 #include "api/fsbml_base.h"
 #include "api/fsbml_calibration.h"
 #include "api/fsbml_classes.h"
+#include "api/fsbml_delivery.h"
 #include "api/fsbml_diagnosis.h"
 #include "api/fsbml_flow.h"
 #include "api/fsbml_observe.h"
