@@ -91,6 +91,10 @@ run_case() {
     IFS='|' read -r name nodes fault kind sentence finders <<<"${1//\\|/$'\x01'}"
     sentence=${sentence//$'\x01'/|}
     harness_wanted "$name" || return 0
+    if [ "$fault" = down ] && [ "$harness_major" -ge 6 ]; then
+        harness_left_out "$name" "tcp of Open MPI 6.0 makes no module of an interface without carrier, so that no BML has a rail there"
+        return
+    fi
     rails_up "$nodes"
     # A fault is told a second after the first message to a peer: the job must last as long.
     [ "$nodes" -gt 2 ] || program=(requests)
