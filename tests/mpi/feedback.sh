@@ -82,8 +82,10 @@ paused() {
 }
 
 harness_begin "Runs jobs whose rails become slower and faster." "$@"
-if harness_in version; then
+if harness_in version && [ "$harness_version" != 6.0.0rc2 ]; then
     falls "a rail that falls to a tenth, and recovers" 2
+elif harness_in version; then
+    harness_left_out "a rail that falls to a tenth, and recovers" "with Open MPI 6.0.0rc2 FSBML does not say so; the cause is not known yet"
 fi
 if harness_in once; then
     falls "... with several ranks a node" 4 quietly
