@@ -139,7 +139,7 @@ cmd_test() {
     use_compiler_cache
     # Sections that run beside each other find it done.
     case " ${beside[*]} ${alone[*]} " in
-        *" units "* | *" commands "* | *" driver "* | *" clusters "* | *" mpi "* | *" mpi-quick "* | *" mpi-programs "* | *" badinput "* | \
+        *" units "* | *" commands "* | *" driver "* | *" clusters "* | *" mpi "* | *" mpi-quick "* | *" badinput "* | \
             *" hardware "* | *" trouble "*)
             "$FSBML_TOP/fsbml" build || exit 1 ;;
     esac

@@ -6,75 +6,14 @@
 #
 # Needs root and apt. Prints TAP. In another release: ./fsbml system run sid bash tests/driver/package_test.sh
 set -euo pipefail
-# shellcheck source=tests/driver/tap.sh source=scripts/install.sh
-. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/{lib,install}.sh
+# shellcheck source=tests/driver/tap.sh source=scripts/install.sh source=tests/driver/copy.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/{lib,install}.sh tests/driver/copy.sh
 
 PACKAGE=openmpi-bml-fsbml
 WORK=/var/fsbml-package # the copy's own
 
-# ---- outside
-
-# /: an overlay whose upper layer is in memory; the project's tree can be read there, the compiler's cache be written.
-# shellcheck disable=SC2016
-IN_A_COPY='
-    set -e
-    scratch=$1 tree=$2 cache=$3
-    shift 3
-    mount --make-rprivate /
-    mount -t tmpfs -o mode=755 tmpfs "$scratch"
-    mkdir "$scratch/upper" "$scratch/work" "$scratch/root"
-    mount -t overlay -o "lowerdir=/,upperdir=$scratch/upper,workdir=$scratch/work" overlay "$scratch/root"
-    cd "$scratch/root"
-    for dir in proc sys dev; do mount --rbind "/$dir" "$dir"; done
-    for dir in tmp run; do mount -t tmpfs -o mode=1777 tmpfs "$dir"; done
-    for file in resolv.conf hosts; do [ ! -e "/etc/$file" ] || mount --bind "/etc/$file" "etc/$file"; done
-    mkdir -p ".$tree"
-    mount --bind "$tree" ".$tree"
-    mount -o remount,ro,bind ".$tree"
-    if [ -n "$cache" ]; then mkdir -p ".$cache"; mount --bind "$cache" ".$cache"; fi
-    exec chroot . "$@"'
-
-outside() {
-    local cache="" copy=(unshare --mount sh -c "$IN_A_COPY" copy)
-    is_root || die "${0##*/} needs root, to install a package."
-    PATH=$PATH:/usr/sbin:/sbin
-    if ! have apt-get dpkg; then
-        echo "ok 1 - the package # SKIP this is not a Debian"
-        echo 1..1
-        return
-    fi
-    own_folder
-    if ! "${copy[@]}" "$scratch" "$FSBML_TOP" "" true 2>"$scratch/err"; then
-        printf 'ok 1 - the package # SKIP there can be no copy of this system: %s\n' "$(head -n 1 "$scratch/err")"
-        echo 1..1
-        return
-    fi
-    need_packages "building the package" debhelper build-essential openmpi-bin libopenmpi-dev g++ iproute2 ethtool libcli11-dev libfmt-dev
-    if have ccache; then
-        cache=$(ccache --get-config cache_dir)
-        mkdir -p "$cache"
-        export CCACHE_DIR=$cache CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros PATH=/usr/lib/ccache:$PATH
-    fi
-    env -u FSBML_BUILD -u FSBML_CACHE -u FSBML_CLUSTERS -u FSBML_OPENMPI -u XDG_CACHE_HOME \
-        FSBML_TEST_BESIDE="$FSBML_CACHE" \
-        "${copy[@]}" "$scratch" "$FSBML_TOP" "$cache" "$BASH" "$FSBML_TOP/tests/driver/package_test.sh" inside
-}
-
-# ---- inside of the copy
-
-# quietly COMMAND...: its output only where it fails: first errors, and the end.
-quietly() {
-    "$@" >"$WORK/out" 2>&1 </dev/null && return 0
-    { grep -E '(^|: )error: ' "$WORK/out" | head -n 5; tail -n 10 "$WORK/out"; } | sed 's/^/# /' >&9
-    return 1
-}
-
-# not COMMAND...: it fails, and what it would say of that is not wanted.
-not() { ! "$@" 9>/dev/null; }
-
 package_is_built() {
-    mkdir "$WORK/source"
-    tar -C "$FSBML_TOP" --exclude-vcs --exclude=./build --exclude='*.o' --exclude='*.lo' -cf - . | tar -C "$WORK/source" --no-same-owner -xf -
+    copy_of_sources "$WORK/source"
     cd "$WORK/source"
     DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" ok "dpkg-buildpackage" quietly dpkg-buildpackage -us -uc -b
     cd /
@@ -97,28 +36,6 @@ depends_on_the_release() {
     ok "depends on the installed Open MPI ($relation)" is_in_range "$relation" "$installed"
     ok "... on any packaging of that release" is_in_range "$relation" "${installed%-*}-99"
     ok "... not on the next release" not is_in_range "$relation" "$(perl -pe 's/[-+].*//; s/(\d+)$/$1 + 1/e' <<<"$installed")"
-}
-
-# files: what apt and dpkg do not keep for themselves. Other tests, which run beside this one, change the cache of all.
-files() {
-    find / -xdev \( -path "$WORK" -o -path "$FSBML_TEST_BESIDE" -o -path /var/tmp -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log \) \
-        -prune -o -printf '%p %y %l\n' | sort
-}
-
-# job RANKS ARGUMENTS...: on this host, without its networks; shared memory and TCP are equals.
-job() {
-    local ranks=$1
-    shift
-    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 \
-        mpirun "${options[@]}" --host "localhost:$ranks" -n "$ranks" --mca pml ob1 --mca btl_tcp_if_include lo --mca btl_tcp_exclusivity 65536 "$@" \
-        >"$WORK/job" 2>&1 </dev/null && return 0
-    sed 's/^/# /' "$WORK/job" >&9
-    return 1
-}
-job_said() {
-    grep -qE -- "$1" "$WORK/job" && return 0
-    sed 's/^/# /' "$WORK/job" >&9
-    return 1
 }
 
 component_is_used() {
@@ -201,4 +118,8 @@ inside() {
     tap_end
 }
 
-if [ "${1:-}" = inside ]; then inside; else outside; fi
+if [ "${1:-}" = inside ]; then
+    inside
+else
+    in_a_copy "the Debian package" debhelper build-essential openmpi-bin libopenmpi-dev g++ iproute2 ethtool libcli11-dev libfmt-dev
+fi

@@ -17,7 +17,7 @@ SAY_PLACE='echo "$(uname -n)$FSBML_PLACE"'
 
 # set | name | outcome | message | state of the rails | mpirun's arguments: PROGRAM is one that verifies its data, PLACE
 #   one that says where it is; NODE:NAME=VALUE sets a variable on that node only, where the two are to differ
-#   outcome  works: exit status 0, and every byte was right; fails: another exit status; gives up: see gives_up;
+#   outcome  works: exit status 0, and every byte was right; fails: another exit status; gives up, proves not: see gives_up, proves_not;
 #            placed: the ranks' own words on where they are
 #   message  extended regex that the job's output matches, all of its white space being single blanks there;
 #            empty: stderr must be empty
@@ -83,7 +83,7 @@ CASES=(
     # (tcp by one network for all rails: by name, Open MPI itself takes a missing interface for a fatal mistake)
     'version|a rail down on one node|works||down_on_one_node|--mca btl_tcp_if_include 10.71.0.0/16 PROGRAM'
     'version|a rail down on both nodes|works||down_on_both_nodes|--mca btl_tcp_if_include 10.71.0.0/16 PROGRAM'
-    'version|a rail without carrier|works|did not prove.*Rail: rail1 \(10.71.1.[23], tcp:10.71.1.0/24\) |no_carrier|PROGRAM'
+    'version|a rail without carrier|proves not|did not prove.*Rail: rail1 \(10.71.1.[23], tcp:10.71.1.0/24\) |no_carrier|PROGRAM'
     'version|a rail whose frames get lost one way|works|did not prove.*Rail: rail1 |lost_one_way|PROGRAM'
     'version|a rail whose frames get lost the other way|works|did not prove.*Rail: rail1 |lost_other_way|PROGRAM'
     'version|a rail that refuses one way|works|did not prove.*Rail: rail1 |refused_one_way|PROGRAM'
@@ -127,6 +127,12 @@ gives_up() {
         4) outcome=waits pattern='does not answer on any rail\. They are kept until it does\..*To: process' ;;
         *) outcome=fails ;;
     esac
+}
+
+# tcp of 6.0 makes no module of an interface without carrier: there is no rail then that could prove anything.
+proves_not() {
+    outcome=works
+    [ "$harness_major" -lt 6 ] || pattern=""
 }
 
 # said PATTERN: does the job's stderr match, all of its white space being single blanks?
@@ -191,7 +197,7 @@ run_case() {
     IFS='|' read -r set name outcome pattern state arguments <<<"$1"
     pattern=${pattern//\~/|}
     harness_in "$set" && harness_wanted "$name" || return 0
-    [ "$outcome" != "gives up" ] || gives_up
+    [[ $outcome != "gives up" && $outcome != "proves not" ]] || "${outcome/ /_}"
     read -r -a arguments <<<"$arguments"
     place "${arguments[@]}"
     harness_cluster_up 3 "${RAILS[@]}"

@@ -99,8 +99,13 @@ forms() {
     is "MPI_T variables" has "$harness_stdout" 'pvars: [0-9]+ checks passed'
     harness_fsbml cluster set --name "$harness_cluster" --node 1 --rail 1 down
     job 2 witness --mca bml_fsbml_report -
-    is "a cable that is out is named first" has "$harness_stdout" \
-        '^  rail1 carried nothing between node0 and node1: the interface has no carrier on node1'
+    # tcp of 6.0 makes no module of an interface without carrier: node1 then is one that lacks the rail.
+    if [ "$harness_major" -lt 6 ]; then
+        is "a cable that is out is named first" has "$harness_stdout" \
+            '^  rail1 carried nothing between node0 and node1: the interface has no carrier on node1'
+    else
+        is "with a cable that is out there is no choice" has "$harness_stdout" '^  FSBML had nothing to choose, .*: no two processes share two rails'
+    fi
     harness_cluster_down # it has lost a cable
 }
 

@@ -136,6 +136,10 @@ run_ipv6() {
     info=$(openmpi_tool "$prefix" ompi_info) || return 0
     "$info" --all --parsable 2>/dev/null | grep -qx 'options:ipv6:yes' || return 0
     harness_wanted IPv6 || return 0
+    if [ "$harness_version" = 6.0.0rc2 ]; then
+        harness_left_out IPv6 "tcp of Open MPI 6.0.0rc2 takes an interface without IPv4 address for one without carrier, so that no BML has a rail there"
+        return
+    fi
     harness_cluster_up 3 200mbit 20mbit
     only_ipv6
     for entry in "${IPV6[@]}"; do run_job "$entry"; done
