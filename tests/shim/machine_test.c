@@ -181,6 +181,7 @@ static void display(const fsbml_pair_t *pair)
 /* Nothing is said unasked; nothing measured is told with the reason; measured rails stand beside others. */
 FAKE_TEST(the_display)
 {
+    mca_bml_fsbml_params.measure = true;
     static const char *const names[] = {"lo", "verbs_1:1", "fsbml1"};
     static const fsbml_pair_t pair = {.rank = {0, 1}};
     fsbml_table_t table = {.n_rails = 1};

@@ -171,6 +171,29 @@ private:
     std::size_t arrived_ = 0;
 };
 
+// One end of a connection.
+struct End {
+    Ptr d;
+    std::uint64_t tick_at = FSBML_DELIVERY_NEVER, paused_until = 0;
+    Messages messages;                 // that it sends
+    std::deque<std::uint32_t> to_send; // those that had to wait
+    unsigned stranded = 0, suspected = 0, resumed = 0, dead = 0, up = 0;
+
+    fsbml_delivery_counters_t counters() const
+    {
+        fsbml_delivery_counters_t c{};
+        fsbml_delivery_counters(d.get(), &c);
+        return c;
+    }
+};
+
+// A message that the transport refused.
+struct Late {
+    unsigned end;
+    fsbml_delivery_seal_t seal;
+    std::uint32_t id;
+};
+
 } // namespace delivery
 
 #endif

@@ -10,17 +10,9 @@
 
 namespace delivery
 {
-
 class World
 {
 public:
-    struct End {
-        Ptr d;
-        std::uint64_t tick_at = FSBML_DELIVERY_NEVER, paused_until = 0;
-        Messages messages;                 // that it sends
-        std::deque<std::uint32_t> to_send; // those that had to wait
-        unsigned stranded = 0, suspected = 0, resumed = 0, dead = 0, up = 0;
-    };
     enum Fault : std::uint64_t { kCut, kStall, kReconnect, kPause, kLife, kMend, kQuiet };
 
     World(const fsbml_delivery_limits_t &l, unsigned paths, std::uint64_t seed,
@@ -51,12 +43,7 @@ public:
     }
 
     fsbml_delivery_t *d(unsigned e) { return end[e].d.get(); }
-    fsbml_delivery_counters_t counters(unsigned e)
-    {
-        fsbml_delivery_counters_t c{};
-        fsbml_delivery_counters(d(e), &c);
-        return c;
-    }
+    fsbml_delivery_counters_t counters(unsigned e) { return end[e].counters(); }
     Line &line(unsigned e, unsigned path) { return lines.line[e][path]; }
 
     // A message to be sent at some time.
@@ -393,12 +380,6 @@ private:
         return static_cast<unsigned>(__builtin_ctz(mask));
     }
 
-    struct Late {
-        unsigned end;
-        fsbml_delivery_seal_t seal;
-        std::uint32_t id;
-    };
-
 public:
     const fsbml_delivery_limits_t limits;
     const unsigned n;
@@ -410,12 +391,10 @@ public:
     End end[2];
     std::uint64_t connection = 0;
     unsigned refuses = 0; // of a thousand messages and frames, the transport
-
 private:
     bool is_cut[FSBML_MAX_RAILS] = {};
     std::deque<Late> refused_late;
 };
 
 } // namespace delivery
-
 #endif

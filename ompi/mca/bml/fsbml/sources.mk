@@ -3,7 +3,6 @@
 
 # By rooms, the lowest first.
 fsbml_core_sources = \
-	core/api/fsbml_about.h \
 	core/api/fsbml_base.h \
 	core/api/fsbml_calibration.h \
 	core/api/fsbml_classes.h \

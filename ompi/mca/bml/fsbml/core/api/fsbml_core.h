@@ -15,7 +15,6 @@
 #ifndef FSBML_CORE_H
 #define FSBML_CORE_H
 
-#include "api/fsbml_about.h"
 #include "api/fsbml_base.h"
 #include "api/fsbml_calibration.h"
 #include "api/fsbml_classes.h"

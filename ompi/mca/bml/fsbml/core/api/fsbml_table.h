@@ -4,7 +4,6 @@
 #ifndef FSBML_TABLE_H
 #define FSBML_TABLE_H
 
-#include "api/fsbml_about.h"
 #include "api/fsbml_calibration.h"
 
 #ifdef __cplusplus

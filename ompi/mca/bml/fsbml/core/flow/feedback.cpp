@@ -251,6 +251,7 @@ void Feedback::seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_see
         look_after_trials(rail, now_ns);
     }
     s.is_busy = 0 != s.charged_ns || 0 != seen.queued;
+    s.queued = seen.queued;
     s.looked_ns = now_ns;
     rooms_.left(rail, seen.queued);
 }

@@ -57,7 +57,8 @@ private:
         std::uint64_t given_bytes = 0;     // by this process, until the look before
         std::uint64_t used_ns = 0;         // when it last had something to do
         std::uint64_t charged_ns = 0;      // backlog then
-        bool is_busy = false;              // it had something to do at the look before
+        std::uint64_t queued = 0;          // at the look before
+        bool is_busy = false;              // it had something to do then
         bool has_evidence = false;         // connections are known
         std::uint64_t interface_bytes = 0; // at the look before
         // Some round trips ago: what was queued, and what was delivered since.
