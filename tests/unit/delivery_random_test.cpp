@@ -103,7 +103,7 @@ void run(std::uint64_t seed, Total &total)
     }
     ASSERT_TRUE(w.is_done()) << "stuck";
     w.run_for(kSecond); // memory is given back after a while without traffic
-    for (World::End &e : w.end) {
+    for (End &e : w.end) {
         const fsbml_delivery_counters_t c = w.counters(static_cast<unsigned>(&e - w.end));
         if (clean) {
             ASSERT_EQ(0U, c.false_frames);
