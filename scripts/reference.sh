@@ -84,6 +84,9 @@ configure_tree() {
     ../src/configure --prefix="$dir/prefix" "${FSBML_REFERENCE_FLAGS[@]}" "${runtime[@]}" CFLAGS="-O2"
 }
 
+# Open MPI's configure once more, where the component's part of it has changed. One process: autoconf and automake share a cache.
+refresh_tree() { make -C "$1/build" -j 1 am--refresh; }
+
 # step DIR NAME WHAT COMMAND...: runs a step once; dies with the log's name.
 step() {
     local dir=$1 name=$2 what=$3
@@ -121,6 +124,10 @@ reference_build() {
     if [ "$force" = yes ] || { [ -n "$source" ] && [ ! -f "$dir/stamp" ]; }; then rm -rf "$dir"; fi
     reference_unpack "$dir" "$source"
     copy_component "$dir/src"
+    # A tree whose configure cannot be made anew was left half-made, and begins again with that.
+    if [ -f "$dir/stamp" ] && ! refresh_tree "$dir" >"$dir/log/refresh.log" 2>&1; then
+        rm -f -- "$dir"/{stamp,.autogen,.configure,.make,.install}
+    fi
     if [ -f "$dir/stamp" ]; then
         # The component alone; the old one counts until the new one is there.
         logged "$dir/log/component.log" "rebuilding the component in Open MPI $FSBML_REFERENCE_VERSION" \
