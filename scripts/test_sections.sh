@@ -209,7 +209,7 @@ test_driver() {
 test_clusters() {
     local script scripts=()
     for script in "$FSBML_TOP"/tests/driver/*_test.sh; do
-        [[ " ${COMMANDS_TESTS[*]} ${DRIVER_TESTS[*]} package versions " == *" $(basename -- "$script" _test.sh) "* ]] || scripts+=("$script")
+        [[ " ${COMMANDS_TESTS[*]} ${DRIVER_TESTS[*]} package rpm versions " == *" $(basename -- "$script" _test.sh) "* ]] || scripts+=("$script")
     done
     run_scripts -- "${scripts[@]}"
 }
