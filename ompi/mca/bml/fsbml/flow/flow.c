@@ -18,6 +18,8 @@ static struct {
     uint64_t began_ns;
 } flow = {.looking = ATOMIC_FLAG_INIT};
 
+static bool has_refused; /* in this life of MPI or one before */
+
 static bool is_short(uint64_t now)
 {
     return now < atomic_load_explicit(&fsbml_flow.short_until_ns, memory_order_relaxed);
@@ -126,9 +128,10 @@ void fsbml_flow_setup(void (*urgent)(bool begins))
         return;
     }
     flow.alone = fsbml_job_local_size() < 2 || FSBML_LEDGER_OFF == mca_bml_fsbml_params.ledger;
-    /* Among threads ob1 can lose the function that offers what it was refused again. */
+    /* Among threads ob1 can lose the function that offers what it was refused again; and in a later life of
+     * MPI it has lost it if it was refused anything before, as its count goes on. */
     fsbml_feedback_config_t config = {
-        .sched = fsbml_rails.sched, .alone = flow.alone, .may_refuse = !opal_using_threads()};
+        .sched = fsbml_rails.sched, .alone = flow.alone, .may_refuse = !opal_using_threads() && !has_refused};
     for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
         config.watched |= is_tcp(r) && has_own_interface(r) ? fsbml_bit(r) : 0;
     }
@@ -154,6 +157,7 @@ void fsbml_flow_teardown(void)
     }
     const uint32_t refusals = fsbml_feedback_refusals(feedback);
     if (refusals > 0) {
+        has_refused = true;
         FSBML_VERBOSE(FSBML_V_RAILS, "bulk had to wait for room on its rail %u times", refusals);
     }
     opal_progress_unregister(look);
