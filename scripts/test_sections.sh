@@ -218,7 +218,7 @@ test_clusters() {
 
 test_debian12-check() { inside debian12 component package; }
 test_debian12-mpi() { inside debian12 mpi badinput; }
-test_debian13-check() { inside debian13 component package rpm; }
+test_debian13-check() { inside debian13 component package; }
 test_debian13-mpi() { inside debian13 mpi badinput; }
 test_sid-check() { inside sid component package; }
 test_sid-mpi() { inside sid mpi badinput; }
