@@ -81,6 +81,24 @@ TEST(Feedback, FollowsARailThatFallsAndTellsOnce)
     EXPECT_NEAR(kSlow, net.gap(1), 0.1 * kSlow);
 }
 
+// As of a peer that stops: what its kernel has room for is delivered more and more slowly, and then there is
+// nothing to look at.
+TEST(Feedback, TellsOfNoRateThatWasNotSeenToLast)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    net.stream(500);
+    net.rail[0].gap = kFallen;
+    net.stream(150);
+    ASSERT_NEAR(kFallen, net.gap(0), 0.1 * kFallen);
+    net.rail[0].gap = kFast;
+    for (int i = 0; i < 3000; ++i) {
+        net.step();
+    }
+    net.stream(1000);
+    EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
+    EXPECT_TRUE(net.told.empty());
+}
+
 TEST(Feedback, FollowsARailThatRecovers)
 {
     VirtualRails net(fast_and_slow(), {kFallen, kSlow});

@@ -16,7 +16,8 @@ constexpr std::uint64_t kLookNs = 1'000'000; // between two looks
 // Between two pieces on a rail that gets nothing else; longer each time if its model has always said so, and
 // seems to be right.
 constexpr std::uint64_t kTrialNs = 200'000'000, kLongestTrialNs = 3'200'000'000;
-constexpr std::uint64_t kTellNs = 300'000'000; // a rate that lasts so long is told of
+constexpr std::uint64_t kTellNs = 300'000'000;  // a rate that lasts so long is told of, ...
+constexpr std::uint64_t kUnseenNs = 50'000'000; // ... looks no farther apart than this
 // ... unless this process pauses so long: it may be short of a processor, not of a rail.
 constexpr std::uint64_t kStarvedNs = 1'000'000;
 constexpr std::uint64_t kFar = 4; // round trips
@@ -122,6 +123,9 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
     RailState &s = rail_[rail];
     fsbml_live_look_t look = seen.look;
     look.elapsed_ns = now_ns - s.looked_ns;
+    if (look.elapsed_ns > kUnseenNs) {
+        s.beyond_ns = 0; // nothing says that the rate has lasted meanwhile
+    }
     look.is_busy = is_busy(rail, now_ns, seen);
     if (!alone_) { // what the others sent went the same way
         const bool known = 0 != seen.counted && 0 != s.interface_bytes;
