@@ -173,19 +173,6 @@ TEST(LiveRate, IsNotTheReceivers)
     EXPECT_EQ(40.0, rate.gap());
 }
 
-// What is under way is sent again then, so the kernel does not say that it is the receiver.
-TEST(LiveRate, IsNotThatOfAPeerThatHasStopped)
-{
-    LiveRate rate(40.0, 0.0, kQuantum);
-    EXPECT_EQ(-1, jumps_after(rate, busy_look(40.0), 100));
-    for (int i = 0; i < 5; ++i) {
-        EXPECT_EQ(-1, jumps_after(rate, {kMs, kMs, 0, 0, true}, 3000));
-        EXPECT_EQ(-1, jumps_after(rate, {kMs, kMs, 0, 2 * kQuantum, true}, 1));
-    }
-    EXPECT_EQ(-1, jumps_after(rate, busy_look(40.0), 100));
-    EXPECT_NEAR(40.0, rate.gap(), 0.5);
-}
-
 TEST(LiveRate, IsNotWhatABucketLetsPass)
 {
     const double burst = 1e6;

@@ -21,8 +21,6 @@ constexpr std::uint64_t kApartNs = 8'000'000;   // looks that are farther apart 
 constexpr std::uint64_t kLookNs = 1'000'000;
 constexpr double kBusy = 0.9; // share of the time: all of it, but for the count's steps
 constexpr double kLimited = 0.1;
-constexpr double kStillNs = 50e6;      // without progress for so long, ...
-constexpr double kStillBytes = 6000.0; // or for what some frames take, a rail is no slow one
 constexpr double kBeyond = 1.2;
 constexpr double kFarBeyond = 1.5;
 constexpr unsigned kRow = 3;
@@ -64,12 +62,6 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
     was_busy_ = l.is_busy;
     if (share(l.limited_ns, l.elapsed_ns) > kLimited) {
         restart();
-        return Change::none;
-    }
-    const auto still = static_cast<double>(still_ns_);
-    still_ns_ = l.is_busy && 0 == l.bytes ? still_ns_ + l.elapsed_ns : 0;
-    if (std::max(still, static_cast<double>(still_ns_)) > std::max(kStillNs, kStillBytes * gap_)) {
-        restart(); // also at the look at which it goes on
         return Change::none;
     }
     if (burst_ > 0.0 && static_cast<double>(l.elapsed_ns - busy) > burst_ * gap_) {

@@ -14,7 +14,7 @@
 // Linux counts busy times in jiffies, so that the looks, once a millisecond, tell more: only where they are
 // farther apart is its count taken. While the receiver holds the rail up, or within twice the bucket of a
 // shaper after a pause that filled it, nothing counts; nor does what may have come back to it in a shorter
-// one. A rail that delivers nothing at all for 50 ms is dead, or its peer has stopped: that is no rate.
+// one.
 //
 // Three samples in a row beyond 20 % on the same side replace the rate by their median; else the median of
 // the last eight moves it by an eighth. (A windowed maximum, as BBR has it, would take a shaper's bucket, and
@@ -62,7 +62,6 @@ private:
     bool is_guess_;
     // The sample that is being taken.
     std::uint64_t elapsed_ = 0, busy_ = 0;
-    std::uint64_t still_ns_ = 0; // busy, and nothing was delivered
     double bytes_ = 0.0;
     unsigned times_ = 1;    // that it became busy
     bool is_exact_ = true;  // no look was far from the one before
