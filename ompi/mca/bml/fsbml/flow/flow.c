@@ -6,6 +6,8 @@
 
 #include "opal/runtime/opal_progress.h"
 
+enum { SHORT_NS = 1000000000 }; /* queues stay short for so long */
+
 fsbml_flow_t fsbml_flow = {.short_until_ns = UINT64_MAX};
 
 static struct {
@@ -25,16 +27,33 @@ static bool is_short(uint64_t now)
     return now < atomic_load_explicit(&fsbml_flow.short_until_ns, memory_order_relaxed);
 }
 
+static void reach(_Atomic uint64_t *to, uint64_t ns)
+{
+    if (ns > atomic_load_explicit(to, memory_order_relaxed)) {
+        atomic_store_explicit(to, ns, memory_order_relaxed);
+    }
+}
+
+/* Queues become short where urgent messages and bulk are mixed. That costs bulk the choice of a slower rail
+ * that is idle, so a message between two phases of a program, behind which there is no more bulk, does not
+ * count. */
 int fsbml_flow_rail(uint32_t best, uint32_t rails, size_t *bytes, bool may_cut, const void *of, size_t left)
 {
     if (NULL == flow.feedback) {
         return (int) best;
     }
     const uint64_t now = fsbml_now_ns();
+    if (now < atomic_load_explicit(&fsbml_flow.mixed_until_ns, memory_order_relaxed)) {
+        reach(&fsbml_flow.short_until_ns, now + SHORT_NS);
+    }
     fsbml_bulk_t piece = {
         .of = of, .left = left, .bytes = *bytes, .best = best, .rails = rails, .may_cut = may_cut};
     const int rail = fsbml_feedback_rail(flow.feedback, now, is_short(now), &piece);
     *bytes = piece.bytes;
+    if (rail >= 0) {
+        reach(&fsbml_flow.bulk_until_ns,
+              now + fsbml_sched_predict(fsbml_rails.sched, (size_t) rail, now, piece.bytes));
+    }
     return rail;
 }
 
@@ -119,6 +138,8 @@ static bool is_tcp(uint32_t rail)
 void fsbml_flow_setup(void (*urgent)(bool begins))
 {
     atomic_store(&fsbml_flow.short_until_ns, UINT64_MAX);
+    atomic_store(&fsbml_flow.bulk_until_ns, 0);
+    atomic_store(&fsbml_flow.mixed_until_ns, 0);
     if (0 == fsbml_rails.n_groups) {
         return;
     }

@@ -47,15 +47,17 @@ uint64_t fsbml_flow_round_trip(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
 
 typedef struct fsbml_flow_t {
     _Atomic uint64_t short_until_ns; /**< until then queues are short; UINT64_MAX: there is no feedback */
+    _Atomic uint64_t bulk_until_ns;  /**< until then this process' bulk is on its way, by the model */
+    _Atomic uint64_t mixed_until_ns; /**< bulk that comes until then has had an urgent message in its midst */
 } fsbml_flow_t;
 extern fsbml_flow_t fsbml_flow;
 
-/** An urgent message was sent. */
+/** An urgent message is to be sent. */
 static inline void fsbml_flow_urgent(uint64_t now)
 {
-    enum { FOR_NS = 1000000000, STEP_NS = 10000000 }; /* written once a step: others may read it */
-    if (now + FOR_NS - STEP_NS > atomic_load_explicit(&fsbml_flow.short_until_ns, memory_order_relaxed)) {
-        atomic_store_explicit(&fsbml_flow.short_until_ns, now + FOR_NS, memory_order_relaxed);
+    const uint64_t bulk = atomic_load_explicit(&fsbml_flow.bulk_until_ns, memory_order_relaxed);
+    if (now < bulk && bulk > atomic_load_explicit(&fsbml_flow.mixed_until_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&fsbml_flow.mixed_until_ns, bulk, memory_order_relaxed);
     }
 }
 
