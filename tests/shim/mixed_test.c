@@ -1,0 +1,78 @@
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When queues become short: where urgent messages come amid bulk, and not where they come between two phases
+ * of a program, in virtual time. */
+
+#include "fake_net.h"
+#include "flow/flow.h"
+
+static void up(void)
+{
+    mca_bml_fsbml_params.feedback = true;
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    net_table_comes();
+}
+
+static void down(void)
+{
+    world_down(2);
+    mca_bml_fsbml_params.feedback = false;
+}
+
+static void bulk(void)
+{
+    size_t bytes = 65536;
+    CHECK(0 == fsbml_flow_rail(0, 3, &bytes, false, &bytes, bytes) && 65536 == bytes);
+}
+
+static bool is_short(void)
+{
+    return fsbml_now_ns() < fsbml_flow.short_until_ns;
+}
+
+FAKE_TEST(urgent_messages_amid_bulk_make_queues_short)
+{
+    up();
+    fsbml_flow_urgent(fsbml_now_ns());
+    bulk();
+    bulk();
+    CHECK(!is_short());
+    fsbml_flow_urgent(fsbml_now_ns());
+    CHECK(!is_short()); /* it may have been the last of both */
+    bulk();
+    CHECK(is_short());
+    pass_time(1100);
+    CHECK(!is_short());
+    down();
+}
+
+FAKE_TEST(urgent_messages_between_phases_do_not)
+{
+    up();
+    for (int phase = 0; phase < 3; ++phase) {
+        bulk();
+        bulk();
+        fsbml_flow_urgent(fsbml_now_ns()); /* the bulk is given, and still on its way */
+        pass_time(100);
+        fsbml_flow_urgent(fsbml_now_ns());
+    }
+    bulk();
+    CHECK(!is_short());
+    down();
+}
+
+FAKE_TEST(without_feedback_they_are_always_long)
+{
+    up();
+    down();
+    fake_construct(&fake[0], 4096, 65536, 10);
+    fake_construct(&fake[1], 4096, 65536, 10);
+    world_up(2);
+    bulk();
+    fsbml_flow_urgent(fsbml_now_ns());
+    bulk();
+    CHECK(UINT64_MAX == fsbml_flow.short_until_ns);
+    world_down(2);
+}
