@@ -88,8 +88,10 @@ simulation_is_complete() {
     ok "... and its runs are as the schema says" valid simulate "$json"
     ok "... true ones, and none of trouble" equal "$(from "$json" 'sorted({(r["set"], r["wrong"]) for r in d["runs"] if "found_ps" in r})')" "[(0, False)]"
     ok "... not below the bound" equal "$(from "$json" 'all(r["bound_ps"] <= r.get("found_ps", r["makespan_ps"][0]) <= r["makespan_ps"][0] for r in d["runs"])')" True
-    ok "only trouble" simulate --traffic ring --rails swapped --rules ucx --seeds 1
+    ok "only trouble" simulate --traffic ring --rails jitter --rules ucx --seeds 1
     ok "... is judged by no bar" untold '^  (met|NOT MET)'
+    ok "rails that change" simulate --traffic ring --rails swapped --rules ucx --seeds 1
+    ok "... are judged by one" equal "$(grep -cE '^  (met|NOT MET) +swapped: .* x best rail of the moment ' "$scratch/out")" 1
 }
 
 need_packages "the tests of simulate" python3 python3-jsonschema

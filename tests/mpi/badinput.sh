@@ -124,7 +124,7 @@ all_lost() {
 # it does with r2, but says for which process. In 5.0 it ends.
 gives_up() {
     case "$harness_major" in
-        4) outcome=waits pattern='does not answer on any rail\. They are kept until it does\..*To: process' ;;
+        4) outcome=waits pattern='does not answer on any rail\. They are pending until it does\..*To: process' ;;
         *) outcome=fails ;;
     esac
 }

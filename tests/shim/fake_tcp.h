@@ -117,7 +117,7 @@ static inline void tcp_down(void)
 }
 
 /* Connects an endpoint; returns the other end. */
-static int tcp_connect(uint32_t rail, uint32_t p)
+static inline int tcp_connect(uint32_t rail, uint32_t p)
 {
     int other;
     tcp_endpoint[rail][p]->descriptor = tcp_connection(&other);

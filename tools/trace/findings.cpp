@@ -86,8 +86,8 @@ public:
         for (const sim::RateChange &c : reader.changes()) {
             if (wanted_.rail.empty() || is_wanted(head.rails[c.rail])) {
                 found_.changes.push_back({head.rank, head.rails[c.rail].name, head.node, c.ns,
-                                          static_cast<double>(c.before) * 1e-6,
-                                          static_cast<double>(c.after) * 1e-6});
+                                          static_cast<double>(c.before) / 1e6,
+                                          static_cast<double>(c.after) / 1e6});
             }
         }
     }
