@@ -17,6 +17,12 @@
 
 #include "mpi.h"
 
+#ifdef MCA_BML_BASE_BTL_ARRAY_ELEMENT_SIZE
+#    define IS_PATCHED 1
+#else
+#    define IS_PATCHED 0
+#endif
+
 /* Copies the version of the Open MPI that runs, "Open MPI v5.0.7"; true if it is that of the headers.
  * MPI_Get_library_version may be called at any time. */
 static bool running_version(char *text)
@@ -31,10 +37,16 @@ static bool running_version(char *text)
            && OMPI_MAJOR_VERSION == major && OMPI_MINOR_VERSION == minor && OMPI_RELEASE_VERSION == release;
 }
 
+/* The same release can have the base patches or not, and does not say so: its arrays are larger with them. */
+static bool layout_fits(void)
+{
+    return sizeof(mca_bml_base_btl_array_t) == mca_bml_base_btl_array_t_class.cls_sizeof;
+}
+
 bool fsbml_version_fits(void)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    return running_version(text);
+    return running_version(text) && layout_fits();
 }
 
 /* r2 as a DSO lies beside the PML, which is loaded. */
@@ -104,13 +116,15 @@ mca_bml_base_module_t *fsbml_fall_back(const mca_bml_base_component_t *own, bool
         int priority;
         module = r2->bml_init(&priority, progress_threads, mpi_threads);
     }
-    (void) running_version(text);
+    const bool same_version = running_version(text);
     if (NULL == module || is_first_rank()) {
         opal_output(0,
-                    "fsbml: this component was built for Open MPI %d.%d.%d and %s %s%s Build and install it "
+                    "fsbml: this component was built for Open MPI %d.%d.%d%s and %s %s%s%s Build and install it "
                     "for this Open MPI (./fsbml build && ./fsbml install), or say bml = r2 for it.",
                     OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION,
+                    !same_version ? "" : IS_PATCHED ? " with the base patches" : " without the base patches",
                     NULL != module ? "does not run with" : "refuses to run with", text,
+                    !same_version ? "" : IS_PATCHED ? " without them" : " with them",
                     NULL != module ? ": this job uses r2." : ", and r2 was not found in its place.");
     }
     return module;
