@@ -34,7 +34,7 @@ check_component() {
     stock_build "$prefix" no ""
     dir=$(stock_dir "$prefix")
     # shellcheck disable=SC2016 # make's
-    run_check "$dir" "testing the component for Open MPI $(openmpi_version "$prefix")" ${2:+'tests_to_run=$(mpi_programs)'}
+    run_check "$dir" "testing the component for Open MPI $(openmpi_version "$prefix")" ${2:+'tests_to_run=$(mpi_programs)' headers_to_check=component}
 }
 
 # configure_in DIR KEY WHAT ARGUMENT...: configures in DIR/build, unless it was for the same KEY.

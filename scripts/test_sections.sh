@@ -11,8 +11,8 @@ TEST_BESIDE=(patched-check sanitizers units component commands sid-check debian1
     bench mpi-sanitizers badinput threads hardware trouble link)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
 TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi patched-r2 versions)
-# Parts of others, which run only where they are asked for.
-TEST_BY_NAME=(component rpm mpi-quick)
+# Parts of others, which run only where they are asked for: the core's tests run once, with sanitizers.
+TEST_BY_NAME=(units rpm mpi-quick)
 TEST_QUICK=(units mpi-quick)
 # In a system: what depends on its Open MPI and its compiler.
 TEST_INSIDE=(units mpi badinput)
@@ -25,7 +25,7 @@ DRIVER_TESTS=(demo docs link)
 test_about() {
     case "$1" in
         units) echo "core, shim, layout, base patches and DSO, built for the Open MPI in use (make check)" ;;
-        component) echo "the same without the core, which knows no Open MPI" ;;
+        component) echo "the same without the core, which knows no Open MPI and is tested with sanitizers" ;;
         clang) echo "the component, compiled with clang (the newest: by --system sid)" ;;
         sanitizers) echo "core with ASan and UBSan" ;;
         threads) echo "threads on the scheduler, and in the pseudo BTL, with TSan" ;;
@@ -209,7 +209,7 @@ test_driver() {
 test_clusters() {
     local script scripts=()
     for script in "$FSBML_TOP"/tests/driver/*_test.sh; do
-        [[ " ${COMMANDS_TESTS[*]} ${DRIVER_TESTS[*]} package rpm versions " == *" $(basename -- "$script" _test.sh) "* ]] || scripts+=("$script")
+        [[ " ${COMMANDS_TESTS[*]} ${DRIVER_TESTS[*]} package patched rpm versions " == *" $(basename -- "$script" _test.sh) "* ]] || scripts+=("$script")
     done
     run_scripts -- "${scripts[@]}"
 }
@@ -247,6 +247,7 @@ patched_mpi() {
     "$FSBML_TOP/fsbml" build --reference
     # Where the hooks are in the way of a message; what measures and reports is the same as with the stock 5.0.7.
     run_scripts --reference --set version -- "$FSBML_TOP"/tests/mpi/{run,uneven,classes,faults}.sh
+    run_scripts -- "$FSBML_TOP/tests/driver/patched_test.sh"
 }
 
 patched_r2() {
