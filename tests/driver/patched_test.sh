@@ -20,9 +20,12 @@ gather() {
     prefix[patched]=$(reference_prefix)
     [ -n "${prefix[patched]}" ] && [ "$(openmpi_version "${prefix[stock]}")" = "$(openmpi_version "${prefix[patched]}")" ] || return 1
     fsbml build >/dev/null 2>&1 || return 1
+    mkdir "$scratch/of-stock" "$scratch/of-patched"
+    cp "$(component_dir "${prefix[stock]}")"/* "$scratch/of-stock/"
+    # It is built in that tree, and installed with it.
+    cp "$(openmpi_path "${prefix[patched]}" pkglibdir)/mca_bml_fsbml.so" "$(openmpi_path "${prefix[patched]}" pkgdatadir)/help-mca-bml-fsbml.txt" \
+        "$scratch/of-patched/" || return 1
     for kind in stock patched; do
-        mkdir "$scratch/of-$kind"
-        cp "$(component_dir "${prefix[$kind]}")"/* "$scratch/of-$kind/"
         "$(openmpi_tool "${prefix[$kind]}" mpicc)" -O1 -o "$scratch/suite-$kind" "$FSBML_TOP"/tests/mpi/{suite,check,order}.c || return 1
     done
 }
