@@ -95,10 +95,6 @@ run_case() {
         harness_left_out "$name" "tcp of Open MPI 6.0 makes no module of an interface without carrier, so that no BML has a rail there"
         return
     fi
-    if [ "$fault" = address=10.71.1.1/24 ] && [ "$harness_version" = 6.0.0rc2 ]; then
-        harness_left_out "$name" "with Open MPI 6.0.0rc2 FSBML waits for 10 s in MPI_Init then (r2 does not), and the fault is not named; the cause is not known yet"
-        return
-    fi
     rails_up "$nodes"
     # A fault is told a second after the first message to a peer: the job must last as long.
     [ "$nodes" -gt 2 ] || program=(requests)
@@ -111,8 +107,14 @@ run_case() {
         again "$name" "the loop was not seen in time" || break
     done
     reason=$(harness_failure "${program[*]}" "$LIMIT")
-    [ -n "$reason" ] || reason=$(named "$kind" "$sentence" "$finders")
-    [ -n "$reason" ] || reason=$(reported "carried nothing" "$sentence")
+    if [ "$fault" = address=10.71.1.1/24 ] && [ "$harness_major" -ge 6 ]; then
+        # tcp of Open MPI 6.0 offers no path to an address of this node's own: there is no rail that could be at fault.
+        [ -n "$reason" ] || grep -q 'not measured: only one rail answers between the measuring ranks 0 and 1' "$harness_stderr" ||
+            reason="it is not said that they share one rail"
+    else
+        [ -n "$reason" ] || reason=$(named "$kind" "$sentence" "$finders")
+        [ -n "$reason" ] || reason=$(reported "carried nothing" "$sentence")
+    fi
     if [ -z "$reason" ] && [ "$nodes" -eq 2 ] && [ $(($(sent 1) - before1)) -gt 100000 ]; then
         reason="rail1 has sent $(($(sent 1) - before1)) bytes, rail0 $(($(sent 0) - before0))"
     fi

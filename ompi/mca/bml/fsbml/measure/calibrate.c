@@ -268,7 +268,7 @@ static void follow(uint32_t round)
     }
 }
 
-/* False if this process does not see two rails to its partner. */
+/* False if this process has no rail to its partner. With one it takes part: its partner may see two, and waits. */
 static bool find_partner(uint32_t partner)
 {
     const ompi_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = partner};
@@ -278,7 +278,7 @@ static bool find_partner(uint32_t partner)
         return false;
     }
     fsbml_ask_wake(run.partner);
-    return run.partner->n_paths >= 2 || !run.leads;
+    return run.partner->n_paths > 0;
 }
 
 void fsbml_calibrate_pair(const fsbml_pair_t *pair, uint32_t rails, fsbml_table_t *table)
@@ -290,7 +290,7 @@ void fsbml_calibrate_pair(const fsbml_pair_t *pair, uint32_t rails, fsbml_table_
     table->pair[1] = pair->rank[1];
     const uint32_t partner = pair->rank[run.leads ? 1 : 0];
     if (!find_partner(partner)) {
-        snprintf(table->reason, sizeof(table->reason), "ranks %u and %u do not share two rails",
+        snprintf(table->reason, sizeof(table->reason), "ranks %u and %u share no rail",
                  pair->rank[0], pair->rank[1]);
         fsbml_table_apply(table);
     } else if (!settle(partner, rails, pair->round) && run.leads) {
