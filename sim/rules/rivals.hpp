@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The rules that FSBML's scheduler is measured against: what products do, what papers propose, and parts of
-// its own.
+// its own. A new one: a file with an add_NAME(), declared in common.hpp and listed in rivals().
 #ifndef FSBML_SIM_RULES_RIVALS_HPP
 #define FSBML_SIM_RULES_RIVALS_HPP
 

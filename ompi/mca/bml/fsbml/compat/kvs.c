@@ -59,7 +59,7 @@ int fsbml_kvs_get(const ompi_process_name_t *peer, const char *key, fsbml_kvs_mo
     return rc;
 }
 
-#else /* 5.0 */
+#else /* 5.0 and later */
 
 char *fsbml_kvs_local_ranks(void)
 {

@@ -7,6 +7,10 @@
  * endpoint  a peer, as the pseudo BTL addresses it: its paths and their state (peers/endpoint.c)
  * path      one rail to one peer: unproved until the peer has answered on it, then live, or dead
  *
+ * ask.c       questions on paths, and answers      proof.c     unproved paths: asked again, given up if silent
+ * path.c      a path opens, closes, is removed     diagnose.c  why one does not work
+ * away.c      answers that are late for other reasons than the network
+ *
  * A path's masks are atomics and may be read by any thread; all below `lock` in an endpoint needs that lock.
  */
 #ifndef MCA_BML_FSBML_PEERS_H

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Names of the policies.
+// Names of the policies; what each one minimises is in vft_scheduler.cpp.
 #ifndef FSBML_POLICY_HPP
 #define FSBML_POLICY_HPP
 
