@@ -32,6 +32,9 @@ const char *const about =
     "first receive, in the order of the messages and from the last to the first.\n"
     "progress: latency with a loop of MPI_Test, with MPI_Wait, and with a loop that sleeps 50 us between "
     "tests; progress-cpu: the processor time that rank 0 spends in a round trip.\n"
+    "beside: half of a ping-pong of 8 bytes while four messages from rank 0 to rank 1 are under way all the time, of each size from "
+    "16 KiB on, in the same communicator and in another; beside-p99: the 99th of a hundred; beside-bulk: what the four "
+    "get. Takes twenty times --seconds.\n"
     "segments: latency of 1 to 64 pieces that lie apart, as an MPI_Type_vector and packed by hand, for "
     "sizes that divide.\n"
     "completion: messages a second in a window whose requests are awaited by MPI_Waitall, MPI_Waitany or "
@@ -50,6 +53,7 @@ const std::vector<std::pair<std::string, Experiment>> experiments = {
     {"multipair", p2p::measure_multipair},
     {"unexpected", p2p::measure_unexpected},
     {"progress", p2p::measure_progress},
+    {"beside", p2p::measure_beside},
     {"segments", p2p::measure_segments},
     {"completion", p2p::measure_completion},
 };
