@@ -1,9 +1,9 @@
 # The tests that `make check` runs, on the builds that the driver keeps. Sourced after stock.sh.
 # shellcheck shell=bash
 #
-#   check_component PREFIX [no-core]   unit, shim, layout and patch tests, and the DSO, built for that Open MPI (stock or
-#                            reference); no-core: without the units of the core, which knows no Open MPI
-#   check_sanitized          the core's unit tests with ASan and UBSan
+#   check_component PREFIX [WITHOUT]   unit, shim, layout and patch tests, and the DSO, built for that Open MPI (stock or
+#                            reference); no-unit: without the core's unit tests; no-core: nor those of the simulator that drives it
+#   check_sanitized          the core's unit tests with ASan and UBSan (the simulator plays for minutes with them)
 #   sanitized_core           compiles that core alone; prints the path of its archive
 #   check_threads PREFIX     threads on the scheduler, and on the shim, all with TSan; Open MPI itself is as it is
 
@@ -29,12 +29,17 @@ run_check() {
 }
 
 check_component() {
-    local prefix=$1 dir
+    local prefix=$1 dir tests=()
+    # make's variables
+    # shellcheck disable=SC2016
+    case "${2:-}" in
+        no-unit) tests=('tests_to_run=$(sim_programs) $(mpi_programs)' headers_to_check=component) ;;
+        no-core) tests=('tests_to_run=$(mpi_programs)' headers_to_check=component) ;;
+    esac
     need_googletest
     stock_build "$prefix" no ""
     dir=$(stock_dir "$prefix")
-    # shellcheck disable=SC2016 # make's
-    run_check "$dir" "testing the component for Open MPI $(openmpi_version "$prefix")" ${2:+'tests_to_run=$(mpi_programs)' headers_to_check=component}
+    run_check "$dir" "testing the component for Open MPI $(openmpi_version "$prefix")" "${tests[@]}"
 }
 
 # configure_in DIR KEY WHAT ARGUMENT...: configures in DIR/build, unless it was for the same KEY.
@@ -59,7 +64,8 @@ sanitized_configured() {
 
 check_sanitized() {
     sanitized_configured
-    run_check "$FSBML_BUILD/sanitized" "testing the core with ASan and UBSan"
+    # shellcheck disable=SC2016 # make's
+    run_check "$FSBML_BUILD/sanitized" "testing the core with ASan and UBSan" 'tests_to_run=$(unit_programs)'
     exec 9>&-
 }
 

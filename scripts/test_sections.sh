@@ -11,7 +11,7 @@ TEST_BESIDE=(patched-check sanitizers units component commands sid-check debian1
     bench mpi-sanitizers badinput threads hardware trouble link)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
 TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi patched-r2 versions)
-# Parts of others, which run only where they are asked for: the core's tests run once, with sanitizers.
+# Parts of others, which run only where they are asked for: each test of the core runs once, in sanitizers or in component.
 TEST_BY_NAME=(units rpm mpi-quick)
 TEST_QUICK=(units mpi-quick)
 # In a system: what depends on its Open MPI and its compiler.
@@ -25,7 +25,7 @@ DRIVER_TESTS=(demo docs link)
 test_about() {
     case "$1" in
         units) echo "core, shim, layout, base patches and DSO, built for the Open MPI in use (make check)" ;;
-        component) echo "the same without the core, which knows no Open MPI and is tested with sanitizers" ;;
+        component) echo "the same without the core's unit tests, which run with sanitizers" ;;
         clang) echo "the component, compiled with clang (the newest: by --system sid)" ;;
         sanitizers) echo "core with ASan and UBSan" ;;
         threads) echo "threads on the scheduler, and in the pseudo BTL, with TSan" ;;
@@ -118,12 +118,14 @@ run_mpi() { run_scripts "$@" -- "$FSBML_TOP"/tests/mpi/{run,feedback,uneven,clas
 
 test_units() { make_check "$(stock_dir "$(openmpi_prefix)")" check_component "$(openmpi_prefix)"; }
 
+# The simulator once, not in each system and with each compiler.
 test_component() {
+    local without=${1:-${FSBML_SYSTEM:+no-core}}
     "$FSBML_TOP/fsbml" build
-    make_check "$(stock_dir "$(openmpi_prefix)")" check_component "$(openmpi_prefix)" no-core
+    make_check "$(stock_dir "$(openmpi_prefix)")" check_component "$(openmpi_prefix)" "${without:-no-unit}"
 }
 
-test_clang() { CC=clang CXX=clang++ FSBML_BUILD=$FSBML_BUILD/clang test_component; }
+test_clang() { CC=clang CXX=clang++ FSBML_BUILD=$FSBML_BUILD/clang test_component no-core; }
 
 test_mpi() { run_mpi ${FSBML_SYSTEM:+--set version}; }
 
