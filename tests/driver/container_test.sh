@@ -64,6 +64,7 @@ mkdir -p "$top" "$scratch/home" "$scratch/build"
 (cd -- "$FSBML_TOP" && tar -cf - --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.lo' .) | tar -xf - -C "$top"
 chown -R nobody: "$scratch"/{home,build}
 chmod -R a+rX "$scratch"
+lend_compiler_cache "$scratch" nobody
 export HOME=$scratch/home FSBML_BUILD=$scratch/build FSBML_CACHE=$scratch/home/cache
 
 as_root() { setpriv --bounding-set=-sys_admin,-net_admin --inh-caps=-sys_admin,-net_admin "$scratch/confined" "$@"; }

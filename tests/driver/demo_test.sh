@@ -79,6 +79,7 @@ as_nobody() {
     (cd -- "$FSBML_TOP" && tar -cf - --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.lo' .) | tar -xf - -C "$top"
     chmod 755 "$scratch"
     chown -R nobody: "$top"
+    lend_compiler_cache "$top" nobody
     run_as_nobody() {
         su -s /bin/bash nobody -c "cd '$top' && HOME='$top/home' FSBML_BUILD='$top/build' FSBML_OPENMPI='$prefix' exec $1"
     }

@@ -114,6 +114,14 @@ told() {
     return 1
 }
 
+# lend_compiler_cache FOLDER USER: another user, who may not write to the compiler's cache, gets a copy of it, if there is one.
+lend_compiler_cache() {
+    [ -n "${FSBML_COMPILER_CACHE:-}" ] && [ -d "$FSBML_COMPILER_CACHE" ] || return 0
+    cp -r "$FSBML_COMPILER_CACHE" "$1/lent"
+    chown -R "$2": "$1/lent"
+    export FSBML_COMPILER_CACHE=$1/lent CCACHE_DIR=$1/lent
+}
+
 # valid SCHEMA JSON [DEFINITION]: the document is as docs/SCHEMA.schema.json says, or as a definition in it.
 valid() {
     # shellcheck disable=SC2016
