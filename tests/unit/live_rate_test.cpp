@@ -176,6 +176,16 @@ TEST(LiveRate, IsNotTheReceivers)
     EXPECT_EQ(40.0, rate.gap());
 }
 
+TEST(LiveRate, IsNotWhatFollowsWhenTheReceiverGoesOn)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    for (int ms = 0; ms < 3000; ++ms) {
+        rate.look({kMs, kMs, kMs, 0, true});
+    }
+    EXPECT_EQ(-1, jumps_after(rate, busy_look(160.0), 500)); // it takes in what it had left
+    EXPECT_GT(jumps_after(rate, busy_look(160.0), 200), 0);  // that lasts: the rail has become slow
+}
+
 TEST(LiveRate, IsNotWhatABucketLetsPass)
 {
     const double burst = 1e6;

@@ -13,10 +13,12 @@ namespace
 
 constexpr std::uint64_t kLeastNs = 5'000'000; // of a sample
 constexpr double kFragments = 4.0;
-constexpr std::uint64_t kLongNs = 40'000'000;   // ... of a rail that seems to have become slow: or its peer stops
-constexpr std::uint64_t kGuessNs = 10'000'000;  // ... if its rate was a guess
-constexpr double kLate = 2.0;                   // times later than it should be
-constexpr double kPart = 1.0;                   // fragments that it must have delivered
+constexpr std::uint64_t kLongNs =
+    40'000'000; // ... of a rail that seems to have become slow: or its peer stops
+constexpr std::uint64_t kGuessNs = 10'000'000;   // ... if its rate was a guess
+constexpr std::uint64_t kHeldUpNs = 500'000'000; // at most, what comes after the receiver held the rail up
+constexpr double kLate = 2.0;                    // times later than it should be
+constexpr double kPart = 1.0;                    // fragments that it must have delivered
 constexpr double kGuessPart = 0.25;
 constexpr std::uint64_t kSparseNs = 20'000'000; // of a rail that is busy now and then
 constexpr std::uint64_t kApartNs = 8'000'000;   // looks that are farther apart tell less than the kernel
@@ -63,6 +65,12 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
     const bool begins = l.is_busy && !was_busy_;
     was_busy_ = l.is_busy;
     if (share(l.limited_ns, l.elapsed_ns) > kLimited) {
+        held_up_ = std::min(held_up_ + l.elapsed_ns, kHeldUpNs);
+        restart();
+        return Change::none;
+    }
+    if (held_up_ > 0) { // it takes in what it had left, and the sender begins anew
+        held_up_ -= std::min(held_up_, l.elapsed_ns);
         restart();
         return Change::none;
     }

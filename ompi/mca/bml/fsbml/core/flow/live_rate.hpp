@@ -13,13 +13,13 @@
 //   faster than believed by a half even with them, or slower by a half without: so a rail that has recovered,
 //   and is hardly used, is found out, and one that has one message at a time.
 // Linux counts busy times in jiffies, so that the looks, once a millisecond, tell more: only where they are
-// farther apart is its count taken. While the receiver holds the rail up, or within twice the bucket of a
-// shaper after a pause that filled it, nothing counts; nor does what may have come back to it in a shorter
-// one.
+// farther apart is its count taken. While the receiver holds the rail up, and for as long after that (0.5 s
+// at most), or within twice the bucket of a shaper after a pause that filled it, nothing counts; nor does
+// what may have come back to it in a shorter one.
 //
-// Three samples in a row beyond 20 % on the same side (one, if the rate was a guess) replace the rate by their
-// median; else the median of the last eight moves it by an eighth. (A windowed maximum, as BBR has it, would
-// take a shaper's bucket, and a backlog that was acknowledged at once, for the rate.)
+// Three samples in a row beyond 20 % on the same side (one, if the rate was a guess) replace the rate by
+// their median; else the median of the last eight moves it by an eighth. (A windowed maximum, as BBR has it,
+// would take a shaper's bucket, and a backlog that was acknowledged at once, for the rate.)
 #ifndef FSBML_LIVE_RATE_HPP
 #define FSBML_LIVE_RATE_HPP
 
@@ -63,6 +63,7 @@ private:
     bool is_guess_;
     // The sample that is being taken.
     std::uint64_t elapsed_ = 0, busy_ = 0;
+    std::uint64_t held_up_ = 0; // ns for which nothing counts, after the receiver held it up
     double bytes_ = 0.0;
     unsigned times_ = 1;    // that it became busy
     bool is_exact_ = true;  // no look was far from the one before
