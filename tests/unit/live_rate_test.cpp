@@ -62,7 +62,7 @@ TEST(LiveRate, IsNotAPeerThatStops)
     LiveRate rate(40.0, 0.0, kQuantum);
     jumps_after(rate, busy_look(40.0), 100);
     for (int times = 0; times < 100; ++times) { // a part of a fragment, late, before its window is closed
-        EXPECT_EQ(-1, jumps_after(rate, busy_look(400.0), 11));
+        EXPECT_EQ(-1, jumps_after(rate, busy_look(400.0), 20));
         EXPECT_EQ(LiveRate::Change::none, rate.look({kMs, kMs, kMs, 0, true}));
     }
     EXPECT_NEAR(40.0, rate.gap(), 0.5);

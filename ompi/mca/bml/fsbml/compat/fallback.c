@@ -17,12 +17,6 @@
 
 #include "mpi.h"
 
-#ifdef MCA_BML_BASE_BTL_ARRAY_ELEMENT_SIZE
-#    define IS_PATCHED 1
-#else
-#    define IS_PATCHED 0
-#endif
-
 /* Copies the version of the Open MPI that runs, "Open MPI v5.0.7"; true if it is that of the headers.
  * MPI_Get_library_version may be called at any time. */
 static bool running_version(char *text)
@@ -117,15 +111,21 @@ mca_bml_base_module_t *fsbml_fall_back(const mca_bml_base_component_t *own, bool
         module = r2->bml_init(&priority, progress_threads, mpi_threads);
     }
     const bool same_version = running_version(text);
+    const bool larger = sizeof(mca_bml_base_btl_array_t) > mca_bml_base_btl_array_t_class.cls_sizeof;
     if (NULL == module || is_first_rank()) {
-        opal_output(0,
-                    "fsbml: this component was built for Open MPI %d.%d.%d%s and %s %s%s%s Build and install it "
-                    "for this Open MPI (./fsbml build && ./fsbml install), or say bml = r2 for it.",
-                    OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION,
-                    !same_version ? "" : IS_PATCHED ? " with the base patches" : " without the base patches",
-                    NULL != module ? "does not run with" : "refuses to run with", text,
-                    !same_version ? "" : IS_PATCHED ? " without them" : " with them",
-                    NULL != module ? ": this job uses r2." : ", and r2 was not found in its place.");
+        opal_output(
+            0,
+            "fsbml: this component was built for Open MPI %d.%d.%d%s and %s %s%s%s Build and install it "
+            "for this Open MPI (./fsbml build && ./fsbml install), or say bml = r2 for it.",
+            OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION,
+            !same_version ? ""
+            : larger      ? " with the base patches"
+                          : " without the base patches",
+            NULL != module ? "does not run with" : "refuses to run with", text,
+            !same_version ? ""
+            : larger      ? " without them"
+                          : " with them",
+            NULL != module ? ": this job uses r2." : ", and r2 was not found in its place.");
     }
     return module;
 }

@@ -268,7 +268,8 @@ static void follow(uint32_t round)
     }
 }
 
-/* False if this process has no rail to its partner. With one it takes part: its partner may see two, and waits. */
+/* False if this process has no rail to its partner. With one it takes part: its partner may see two, and
+ * waits. */
 static bool find_partner(uint32_t partner)
 {
     const ompi_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = partner};

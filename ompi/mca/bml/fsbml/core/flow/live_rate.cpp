@@ -13,8 +13,7 @@ namespace
 
 constexpr std::uint64_t kLeastNs = 5'000'000; // of a sample
 constexpr double kFragments = 4.0;
-constexpr std::uint64_t kLongNs =
-    40'000'000; // ... of a rail that seems to have become slow: or its peer stops
+constexpr std::uint64_t kLongNs = 40'000'000;    // ... of a rail that is late: its peer may have stopped
 constexpr std::uint64_t kGuessNs = 10'000'000;   // ... if its rate was a guess
 constexpr std::uint64_t kHeldUpNs = 500'000'000; // at most, what comes after the receiver held the rail up
 constexpr double kLate = 2.0;                    // times later than it should be

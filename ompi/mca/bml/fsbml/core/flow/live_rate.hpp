@@ -61,9 +61,9 @@ private:
     double skip_;           // bytes that may have come out of a bucket
     double refilled_ = 0.0; // bytes that may be in it since then
     bool is_guess_;
+    std::uint64_t held_up_ = 0; // ns for which nothing counts, after the receiver held the rail up
     // The sample that is being taken.
     std::uint64_t elapsed_ = 0, busy_ = 0;
-    std::uint64_t held_up_ = 0; // ns for which nothing counts, after the receiver held it up
     double bytes_ = 0.0;
     unsigned times_ = 1;    // that it became busy
     bool is_exact_ = true;  // no look was far from the one before
