@@ -1,7 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When queues become short: where urgent messages come amid bulk, and not where they come between two phases
- * of a program, in virtual time. */
+ * of a program; and what the PML then sends ahead. In virtual time. */
 
 #include "fake_net.h"
 #include "flow/flow.h"
@@ -45,6 +45,19 @@ FAKE_TEST(urgent_messages_amid_bulk_make_queues_short)
     CHECK(is_short());
     pass_time(1100);
     CHECK(!is_short());
+    down();
+}
+
+/* In the PML's order, what follows a whole message of 64 KiB waits for all of it. */
+FAKE_TEST(then_long_messages_begin_with_little)
+{
+    up();
+    const mca_btl_base_module_t *p = &fsbml_rails.group[0]->pseudo;
+    CHECK(4096 + FSBML_PML_HEADER == p->btl_eager_limit && 4096 == p->btl_rndv_eager_limit);
+    fsbml_limits_urgent(true);
+    CHECK(4096 == p->btl_eager_limit && FSBML_FLOW_URGENT + FSBML_PML_HEADER >= p->btl_rndv_eager_limit);
+    fsbml_limits_urgent(false);
+    CHECK(4096 + FSBML_PML_HEADER == p->btl_eager_limit && 4096 == p->btl_rndv_eager_limit);
     down();
 }
 

@@ -48,6 +48,7 @@ struct mca_bml_fsbml_group_t {
     uint32_t rails;               /**< bit mask */
     _Atomic uint32_t gone;        /**< those of them that del_btl took out of use */
     size_t max_send_size;         /**< of the rails, before the quantum */
+    size_t eager_limit;           /**< theirs */
     size_t rndv_eager_limit;      /**< likewise */
     size_t quantum;               /**< largest fragment */
     uint32_t rdma_rails;          /**< those over which the PML puts and gets; 0: it does neither */

@@ -56,6 +56,19 @@ static void drop_gpu_limits(mca_btl_base_module_t *p)
     (void) p;
 }
 
+/* How much goes ahead of the peer's answer: all of a message up to the eager limit, the first part of a
+ * longer one. A message of just the BTLs' eager limit, mostly a power of two, is eager too: its handshake
+ * would cost the time in which the next message could already be given to another rail. With `little` it is
+ * not: what follows it in the PML's order would wait for all of it. */
+static void begin_with(mca_bml_fsbml_group_t *group, bool little)
+{
+    mca_btl_base_module_t *p = &group->pseudo;
+    const size_t most = little ? FSBML_FLOW_URGENT + FSBML_PML_HEADER : SIZE_MAX;
+    p->btl_eager_limit =
+        little ? group->eager_limit : lesser(group->eager_limit + FSBML_PML_HEADER, group->max_send_size);
+    p->btl_rndv_eager_limit = lesser(lesser(most, group->quantum), group->rndv_eager_limit);
+}
+
 void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
 {
     mca_btl_base_module_t *p = &group->pseudo;
@@ -87,11 +100,10 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
         }
     }
     drop_gpu_limits(p);
-    /* A message of just the eager limit, mostly a power of two, is eager too: its handshake would cost the
-     * time in which the next message could already be given to another rail. */
-    p->btl_eager_limit = lesser(p->btl_eager_limit + FSBML_PML_HEADER, p->btl_max_send_size);
     group->max_send_size = group->quantum = p->btl_max_send_size;
+    group->eager_limit = p->btl_eager_limit;
     group->rndv_eager_limit = p->btl_rndv_eager_limit;
+    begin_with(group, false);
     /* One-sided communication takes the BTL of least latency: that must be this one, not one of its rails. */
     p->btl_latency -= p->btl_latency > 0 ? 1 : 0;
 }
@@ -117,14 +129,8 @@ static size_t parameters(const mca_bml_fsbml_group_t *group, fsbml_loggp_t *para
     return n;
 }
 
-/* How much of a long message goes with its first part, ahead of the peer's answer. */
+/* Long messages begin with little, so that nothing waits for long behind what they begin with. */
 static bool is_urgent;
-
-static void begin_with(mca_bml_fsbml_group_t *group, bool little)
-{
-    const size_t most = little ? FSBML_FLOW_URGENT + FSBML_PML_HEADER : SIZE_MAX;
-    group->pseudo.btl_rndv_eager_limit = lesser(lesser(most, group->quantum), group->rndv_eager_limit);
-}
 
 void fsbml_limits_urgent(bool begins)
 {
