@@ -89,10 +89,20 @@ TEST_F(RoomsTest, BulkWaitsIfNoRailHasRoom)
     EXPECT_EQ(kPiece, piece.bytes);
 }
 
-TEST_F(RoomsTest, NothingWaitsWithoutSmallMessages)
+TEST_F(RoomsTest, WithoutSmallMessagesARailHasRoomForMore)
+{
+    fill(0, 3);
+    EXPECT_EQ(0, take(0, kPiece, false));
+    fill(0, 6); // 13.1 ms of 2.6 + 10
+    fill(1, 5); // it would be the later one
+    EXPECT_EQ(-1, take(0, kPiece, false));
+}
+
+TEST_F(RoomsTest, WithoutSmallMessagesNoWholeMessageWaits)
 {
     fill(0, 100);
-    EXPECT_EQ(0, take(0, 8 * kPiece, false));
+    piece = {this, kPiece, kPiece, 0, 3, false};
+    EXPECT_EQ(0, rooms.take(kNow, false, piece));
 }
 
 class RoomsOfThreads : public RoomsTest
@@ -132,7 +142,7 @@ TEST_F(RoomsTest, TrialsAreAHundredthOfTheBulkAtMost)
     EXPECT_FALSE(rooms.arm(1));
     for (int i = 0; i < 1000; ++i) {
         rooms.arm(1);
-        const int rail = take(0, 8 * kPiece, false);
+        const int rail = rooms.take(kNow, false, piece = {this, 8 * kPiece, kPiece, 0, 3, true});
         bulk += piece.bytes;
         tried += 1 == rail ? piece.bytes : 0;
         rooms.end_trial();

@@ -13,6 +13,7 @@ namespace
 
 constexpr std::size_t kTrialBytes = 16384;
 constexpr std::uint64_t kTrialShare = 100;      // one byte of so many
+constexpr std::uint64_t kLongNs = 10'000'000;   // more than a window, while queues are long
 constexpr std::uint64_t kForgetNs = 50'000'000; // what was refused, and is not offered again
 // ob1 keeps what it is refused in a list, which its progress function goes through; it counts these, never
 // down to where it began, in 32 bits.
@@ -75,17 +76,18 @@ std::size_t Rooms::note_waiting(const void *of, std::size_t bytes, std::uint64_t
 }
 
 // By its backlog; by what this process has with it, where other ranks use it as well: each gets on.
-bool Rooms::has_room(std::size_t rail, std::uint64_t backlog) const noexcept
+bool Rooms::has_room(std::size_t rail, std::uint64_t backlog, bool is_short) const noexcept
 {
     const Room &r = room_[rail];
     const auto own = static_cast<double>(r.own_bytes) * r.gap.load(std::memory_order_relaxed);
-    return (alone_ ? backlog : static_cast<std::uint64_t>(own)) <= r.window_ns;
+    const std::uint64_t with_it = alone_ ? backlog : static_cast<std::uint64_t>(own);
+    return with_it <= r.window_ns || (!is_short && with_it - r.window_ns <= kLongNs);
 }
 
 // The best rail has no room. Another one takes it if that is with the peer before the best one could have
 // delivered all that waits.
 int Rooms::best_with_room(std::uint64_t now_ns, const fsbml_bulk_t &piece, std::uint64_t backlog,
-                          std::size_t all) const noexcept
+                          std::size_t all, bool is_short) const noexcept
 {
     int found = -1;
     const double gap = room_[piece.best].gap.load(std::memory_order_relaxed);
@@ -93,7 +95,7 @@ int Rooms::best_with_room(std::uint64_t now_ns, const fsbml_bulk_t &piece, std::
     for (std::uint32_t left = piece.rails & ~bit(piece.best); 0 != left; left &= left - 1) {
         const auto rail = static_cast<std::size_t>(__builtin_ctz(left));
         const Scheduler::Outlook there = sched_.outlook(rail, now_ns, piece.bytes);
-        if (there.arrival_ns < soonest && has_room(rail, there.backlog_ns)) {
+        if (there.arrival_ns < soonest && has_room(rail, there.backlog_ns, is_short)) {
             found = static_cast<int>(rail);
             soonest = there.arrival_ns;
         }
@@ -116,12 +118,12 @@ int Rooms::take(std::uint64_t now_ns, bool is_short, fsbml_bulk_t &piece) noexce
         return accept(tried, piece.bytes);
     }
     int rail = static_cast<int>(piece.best);
-    if (!is_short || !may_refuse_) {
+    if (!may_refuse_ || (!is_short && !piece.may_cut)) {
         return accept(rail, piece.bytes);
     }
     const std::uint64_t backlog = sched_.backlog(piece.best, now_ns);
-    if (!has_room(piece.best, backlog)) {
-        rail = best_with_room(now_ns, piece, backlog, note_waiting(piece.of, piece.left, now_ns));
+    if (!has_room(piece.best, backlog, is_short)) {
+        rail = best_with_room(now_ns, piece, backlog, note_waiting(piece.of, piece.left, now_ns), is_short);
         refusals_ += rail < 0 ? 1 : 0;
         may_refuse_ = refusals_ < kMostRefusals;
     }

@@ -5,7 +5,8 @@
 //
 // While small messages are sent as well, a rail takes no more bulk than its window: what it needs to stay
 // busy. What is refused stays with the PML, which offers it again, so that its rail is chosen when there is
-// room, and nothing small waits behind much.
+// room, and nothing small waits behind much. Else it takes 10 ms more of fragments, so that little is with a
+// rail that becomes slow, and of whole messages all: a program may send them and then compute.
 #ifndef FSBML_ROOMS_HPP
 #define FSBML_ROOMS_HPP
 
@@ -55,7 +56,7 @@ public:
 private:
     struct Room {
         std::atomic<double> gap{0.0};       // ns per byte of a fragment
-        std::uint64_t window_ns = kNoLimit; // with more to do, the rail takes no bulk while queues are short
+        std::uint64_t window_ns = kNoLimit; // with more to do, the rail takes no bulk
         std::uint64_t own_bytes = 0;        // left at the last look, and given to it by this process since
     };
     // What the PML was refused: so it is known how much a rail could still be given.
@@ -68,9 +69,9 @@ private:
     int accept(int rail, std::size_t bytes) noexcept;
     int take_trial(std::uint64_t now_ns, fsbml_bulk_t &piece) noexcept;
     int best_with_room(std::uint64_t now_ns, const fsbml_bulk_t &piece, std::uint64_t backlog,
-                       std::size_t all) const noexcept;
+                       std::size_t all, bool is_short) const noexcept;
     std::size_t note_waiting(const void *of, std::size_t bytes, std::uint64_t now_ns) noexcept;
-    bool has_room(std::size_t rail, std::uint64_t backlog) const noexcept;
+    bool has_room(std::size_t rail, std::uint64_t backlog, bool is_short) const noexcept;
 
     Scheduler &sched_;
     const bool alone_;
