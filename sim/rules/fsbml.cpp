@@ -138,6 +138,7 @@ private:
                 const std::uint64_t part = std::max(rails_[r].part, part_of(r, now));
                 seen.look.bytes = rails_[r].fresh + part - rails_[r].part;
                 seen.queued = rails_[r].queued - part;
+                seen.in_flight = seen.queued;
                 rails_[r].part = part;
                 seen.round_trip_ns = rails_[r].round_trip;
                 seen.payload = 1.0;

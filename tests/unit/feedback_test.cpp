@@ -149,6 +149,19 @@ TEST(Feedback, ASlowRailIsNoReceiverThatComputes)
     EXPECT_EQ(100'000U, seen.look.bytes);
 }
 
+// Much waits, and nothing is on its way: the peer has stopped, and takes in a little now and then.
+TEST(Feedback, APeerThatStopsIsNoSlowRail)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    net.stream(500);
+    net.takes_in = false;
+    net.rail[0].gap = net.rail[1].gap = kFallen;
+    net.stream(3000);
+    EXPECT_NEAR(kFast, net.gap(0), 0.05 * kFast);
+    EXPECT_NEAR(kSlow, net.gap(1), 0.05 * kSlow);
+    EXPECT_TRUE(net.told.empty());
+}
+
 TEST(Feedback, AddsUpConnections)
 {
     fsbml_flow_seen_t seen{};
@@ -160,6 +173,7 @@ TEST(Feedback, AddsUpConnections)
     EXPECT_EQ(1000U, seen.look.bytes);
     EXPECT_EQ(10U, seen.look.busy_ns);
     EXPECT_EQ(400U, seen.queued);
+    EXPECT_EQ(200U, seen.in_flight);
     EXPECT_EQ(50'000U, seen.round_trip_ns);
 }
 

@@ -138,6 +138,7 @@ public:
     std::uint64_t counted = 0; // what the interface says, where others use it as well
     bool knows = true;         // the transport tells
     bool knows_all = true;     // there are no other connections
+    bool takes_in = true;      // peers have room for what is sent
 
 private:
     fsbml_flow_seen_t look(Rail &r) const
@@ -146,6 +147,7 @@ private:
         seen.n = knows ? 1 : 0;
         seen.look.bytes = r.delivered - r.told;
         seen.queued = static_cast<std::uint64_t>(r.queued);
+        seen.in_flight = takes_in ? seen.queued : 0;
         seen.round_trip_ns = round_trip;
         seen.payload = 1.0;
         seen.all_known = knows_all;

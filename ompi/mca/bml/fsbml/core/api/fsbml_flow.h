@@ -52,6 +52,7 @@ typedef struct fsbml_flow_seen_t {
     size_t n;               /**< connections that are known; 0: nothing else is */
     fsbml_live_look_t look; /**< but for what follows from the look before: time, and whether it is busy */
     uint64_t queued;        /**< bytes that the rail has still to take, not what a receiver has no room for */
+    uint64_t in_flight;     /**< of them, those that have been sent */
     uint64_t round_trip_ns; /**< the shortest */
     double payload;         /**< share of it in what an interface counts */
     bool all_known;         /**< there is no other connection on it */
@@ -101,7 +102,7 @@ typedef struct fsbml_bulk_t {
 } fsbml_bulk_t;
 
 /** The rail for a piece of bulk; -1: it is to wait, and to be offered again. `is_short`: small messages are
- * sent as well, so a rail gets no more than keeps it busy. */
+ * sent as well, so a rail gets no more than keeps it busy (core/flow/rooms.hpp). */
 int fsbml_feedback_rail(fsbml_feedback_t *f, uint64_t now_ns, bool is_short,
                         fsbml_bulk_t *piece) FSBML_NOEXCEPT;
 /** How often bulk was refused. */

@@ -41,6 +41,7 @@ void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) n
     }
     if (c.is_first || limited <= c.busy_ns / 2) {
         seen.queued += c.queued;
+        seen.in_flight += c.in_flight;
     }
     if (0 == seen.round_trip_ns || c.round_trip_ns < seen.round_trip_ns) {
         seen.round_trip_ns = c.round_trip_ns;
@@ -127,6 +128,10 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
         s.beyond_ns = 0; // nothing says that the rate has lasted meanwhile
     }
     look.is_busy = is_busy(rail, now_ns, seen);
+    // What a rail is slow with is on its way; what a receiver has no room for is not.
+    if (seen.queued > FSBML_FLOW_BULK && seen.in_flight <= FSBML_FLOW_BULK) {
+        look.limited_ns = look.elapsed_ns;
+    }
     if (!alone_) { // what the others sent went the same way
         const bool known = 0 != seen.counted && 0 != s.interface_bytes;
         const auto sent = static_cast<double>(seen.counted - s.interface_bytes);

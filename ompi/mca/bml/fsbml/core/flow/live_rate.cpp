@@ -13,14 +13,12 @@ namespace
 
 constexpr std::uint64_t kLeastNs = 5'000'000; // of a sample
 constexpr double kFragments = 4.0;
-constexpr std::uint64_t kLongNs = 40'000'000;    // ... of a rail that is late: its peer may have stopped
-constexpr std::uint64_t kGuessNs = 10'000'000;   // ... if its rate was a guess
+constexpr std::uint64_t kLateNs = 10'000'000;    // ... of a rail that is late
 constexpr std::uint64_t kHeldUpNs = 500'000'000; // at most, what comes after the receiver held the rail up
 constexpr double kLate = 2.0;                    // times later than it should be
-constexpr double kPart = 1.0;                    // fragments that it must have delivered
-constexpr double kGuessPart = 0.25;
-constexpr std::uint64_t kSparseNs = 20'000'000; // of a rail that is busy now and then
-constexpr std::uint64_t kApartNs = 8'000'000;   // looks that are farther apart tell less than the kernel
+constexpr double kPart = 0.25;                   // of a fragment, which it must have delivered
+constexpr std::uint64_t kSparseNs = 20'000'000;  // of a rail that is busy now and then
+constexpr std::uint64_t kApartNs = 8'000'000;    // looks that are farther apart tell less than the kernel
 constexpr std::uint64_t kLookNs = 1'000'000;
 constexpr double kBusy = 0.9; // share of the time: all of it, but for the count's steps
 constexpr double kLimited = 0.1;
@@ -97,8 +95,7 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
     saturated_ = saturated_ && all_of_it;
     const bool late = static_cast<double>(busy_) >= kLate * kFragments * quantum_ * gap_;
     const bool enough = saturated_ ? (busy_ >= kLeastNs && bytes_ >= kFragments * quantum_)
-                                         || (late && busy_ >= (is_guess_ ? kGuessNs : kLongNs)
-                                             && bytes_ >= (is_guess_ ? kGuessPart : kPart) * quantum_)
+                                         || (late && busy_ >= kLateNs && bytes_ >= kPart * quantum_)
                                    : busy_ >= kSparseNs && bytes_ >= quantum_;
     if (!enough) {
         return Change::none;

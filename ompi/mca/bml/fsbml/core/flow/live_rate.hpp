@@ -6,8 +6,7 @@
 // A look tells how much was acknowledged since the one before, and whether the transport still had something
 // to deliver. Looks add up to samples. Two kinds count:
 // - of a rail that was busy at all looks: at least 5 ms and four fragments; of one that takes twice as long
-//   for that as it should, 40 ms and one fragment (a peer that stops takes some in before its window closes);
-//   in place of a guess, 10 ms and a quarter of one;
+//   for that as it should, 10 ms and a quarter of one;
 // - of one that was busy at some of them, at least 20 ms. That is no more than an estimate of how long it was
 //   busy, and each time costs a round trip and two looks on top, so the sample counts only if the rail is
 //   faster than believed by a half even with them, or slower by a half without: so a rail that has recovered,
