@@ -22,6 +22,8 @@ FSBML_REFERENCE_FLAGS=(
     --with-hwloc=external --with-libevent=external
     --enable-mpi-fortran=no --disable-oshmem --disable-sphinx --without-ucx --without-ofi --without-verbs --disable-io-romio
     --with-devel-headers --enable-mca-dso=bml-fsbml
+    # For tests and demonstrations, not for speed: -O3 and debug information would double the time.
+    CFLAGS=-O1
     # What has nothing to do with BTLs is a third of the compiling: files, other PMLs than ob1, other networks, collectives that are off by default.
     "--enable-mca-no-build=io,fs,fbtl,fcoll,sharedfp,common-ompio,mtl,pml-cm,pml-monitoring,pml-v,vprotocol,osc-monitoring,coll-monitoring,common-monitoring,topo-treematch,btl-ofi,btl-usnic,btl-smcuda,btl-uct,coll-han,coll-adapt,coll-ftagree,coll-spacc"
 )

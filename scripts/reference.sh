@@ -80,8 +80,7 @@ configure_tree() {
     mapfile -t runtime < <(reference_runtime)
     rm -rf "$dir/build"
     mkdir -p "$dir/build" && cd "$dir/build" || return
-    # For tests and demonstrations, not for speed: -O3 and debug information would double the time.
-    ../src/configure --prefix="$dir/prefix" "${FSBML_REFERENCE_FLAGS[@]}" "${runtime[@]}" CFLAGS="-O2"
+    ../src/configure --prefix="$dir/prefix" "${FSBML_REFERENCE_FLAGS[@]}" "${runtime[@]}"
 }
 
 # Open MPI's configure once more, where the component's part of it has changed. One process: autoconf and automake share a cache.

@@ -176,7 +176,7 @@ test_link() {
 
 test_bench() {
     local dir=$FSBML_BUILD/bench-tests log=$FSBML_BUILD/log/bench-tests.log core
-    local sanitized="-g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+    local sanitized="-g1 -O0 -fsanitize=address,undefined -fno-sanitize-recover=all"
     need_packages "the bench" make nlohmann-json3-dev libcli11-dev libfmt-dev gnuplot-nox
     core=$(sanitized_core)
     mkdir -p "$dir"

@@ -14,7 +14,8 @@ top=$work/fsbml
 mkdir -p "$top" "$work/home"
 (cd "$source_top" && tar -cf - --exclude=.libs --exclude='*.o' --exclude=Makefile.in \
     fsbml scripts configure.ac configure.m4 Makefile.am LICENSE docs ompi sim tests) | tar -xf - -C "$top"
-export HOME=$work/home FSBML_BUILD=$work/build FSBML_CACHE=$work/cache
+# Where it is by default: from elsewhere, the compiler's cache would know none of the files.
+export HOME=$work/home FSBML_BUILD=$top/build FSBML_CACHE=$work/cache
 unset FSBML_OPENMPI
 unset "${!OMPI_MCA_@}"
 
@@ -46,7 +47,7 @@ fails_with() { # WORDS
 succeeds() { [ "$rc" -eq 0 ]; }
 says() { grep -q -- "$1" <<<"$err"; }
 does_not_say() { ! grep -q -- "$1" <<<"$err"; }
-listing() { (cd "$1" && find . -printf '%p %s %T@\n' | sort); }
+listing() { (cd "$1" && find . -path ./build -prune -o -mindepth 1 -printf '%p %s %T@\n' | sort); }
 
 # fake_openmpi DIR VERSION: programs that answer as an Open MPI of that version would; INCLUDE, LIB and DATA below DIR.
 fake_openmpi() {

@@ -60,12 +60,12 @@ EOF
 
 # A copy of the sources that the user may read, and one build for both, made by the user.
 top=$scratch/top
-mkdir -p "$top" "$scratch/home" "$scratch/build"
+mkdir -p "$top/build" "$scratch/home"
 (cd -- "$FSBML_TOP" && tar -cf - --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.lo' .) | tar -xf - -C "$top"
-chown -R nobody: "$scratch"/{home,build}
+chown -R nobody: "$scratch/home" "$top/build"
 chmod -R a+rX "$scratch"
 lend_compiler_cache "$scratch" nobody
-export HOME=$scratch/home FSBML_BUILD=$scratch/build FSBML_CACHE=$scratch/home/cache
+export HOME=$scratch/home FSBML_BUILD=$top/build FSBML_CACHE=$scratch/home/cache
 
 as_root() { setpriv --bounding-set=-sys_admin,-net_admin --inh-caps=-sys_admin,-net_admin "$scratch/confined" "$@"; }
 as_nobody() { setpriv --reuid=nobody --regid=nogroup --clear-groups --inh-caps=-all "$scratch/confined" "$@"; }

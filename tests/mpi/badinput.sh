@@ -24,7 +24,7 @@ SAY_PLACE='echo "$(uname -n)$FSBML_PLACE"'
 #            (an alternative is written ~, as | separates the columns)
 #   state    -, or a function of this script that spoils the rails; a fresh cluster comes after it
 CASES=(
-    # the longest first: two run at a time
+    # the longest first: some run at a time
     'version|all rails lose their frames|gives up|None of the rails to a process could be connected|all_lost|PROGRAM'
 
     # the other cases mean nothing if the two ranks do not sit on different nodes

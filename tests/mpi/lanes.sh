@@ -1,4 +1,4 @@
-# Two jobs at a time, each on a cluster of its own. Sourced by harness.sh.
+# Some jobs at a time, each on a cluster of its own: they wait for their rails and for each other most of the time. Sourced by harness.sh.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
@@ -6,7 +6,7 @@
 # For jobs whose result does not depend on time, so not for those that measure rails or count what each rail carried by a measured
 # table: a job beside them takes processor time from them.
 
-HARNESS_LANES=2
+HARNESS_LANES=4
 harness_lane_pids=()
 
 # harness_lanes FUNCTION ENTRY...: runs FUNCTION ENTRY for each entry, which prints TAP lines; the lanes take one entry after the other,

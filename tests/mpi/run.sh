@@ -26,7 +26,7 @@ ALONE=(
     "once|2|2|2gbit,offload=on 2gbit,offload=on|big"
 )
 
-# Two at a time, the longest first. 'shares' is about what the rails carried during the case before it.
+# Some at a time, the longest first. 'shares' is about what the rails carried during the case before it.
 BESIDE=(
     "once|4|4|200mbit 20mbit|soak 8"
     "once|2|4|200mbit 20mbit|soak 8"
