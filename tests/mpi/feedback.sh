@@ -8,7 +8,7 @@ set -euo pipefail
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
 
 LIMIT=${FSBML_TEST_LIMIT:-90}
-SECONDS_OF_STREAM=8
+SECONDS_OF_STREAM=6
 
 # has_come FILE PATTERN: waits for a line, for some seconds; false if it has not come.
 has_come() {
