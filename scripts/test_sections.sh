@@ -7,8 +7,9 @@
 # A new section NAME is a word in one of the lists, a line in test_about and test_needs, and a function test_NAME that prints TAP.
 
 # The longest first, so that the last one to end is a short one.
-TEST_BESIDE=(patched-check sanitizers units component commands sid-check debian13-check debian12-check driver clang package rpm
-    bench mpi-sanitizers badinput threads hardware trouble link)
+TEST_BESIDE=(patched-check commands sid-check debian13-check debian12-check driver mpi-sanitizers package rpm badinput hardware trouble link)
+# What compiles for minutes, and runs no job.
+TEST_COMPILED=(sanitizers units component bench clang threads)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
 TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi patched-r2 versions)
 # Parts of others, which run only where they are asked for: each test of the core runs once, in sanitizers or in component.
@@ -20,7 +21,7 @@ TEST_INSIDE=(units mpi badinput)
 # Tests of the driver that need neither a virtual cluster nor a quiet machine.
 COMMANDS_TESTS=(build harness headers sections simulate suite system tally trace whatif)
 # Those whose jobs' figures mean nothing to them.
-DRIVER_TESTS=(demo docs link)
+DRIVER_TESTS=(cluster container demo docs link)
 
 test_about() {
     case "$1" in
