@@ -214,6 +214,21 @@ FAKE_TEST(without_its_word_the_reason_is_what_was_seen)
     leave();
 }
 
+/* A short job is over before it is sure. */
+FAKE_TEST(what_is_closed_is_told_when_mpi_ends)
+{
+    mca_bml_fsbml_path_t *path = one_silent();
+    time_out();
+    fsbml_proof_tell();
+    CHECK(!path->reported); /* it may come back */
+    pass_time(10);
+    CHECK(!path->reported);
+    fsbml_proof_tell();
+    CHECK(path->reported);
+    check_fault("there", FSBML_FAULT_OTHER, "the peer answers on another rail, but not on this one");
+    leave();
+}
+
 /* The other way round: asked what it sees of a rail, this process says so where it was asked. Its questions
  * came in, its answers did not arrive: the peer can name a one-way rail. */
 FAKE_TEST(this_process_says_what_it_sees)

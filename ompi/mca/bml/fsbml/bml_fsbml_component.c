@@ -172,6 +172,7 @@ static uint32_t hello_flags(void)
 
 static void finalize_has_begun(void)
 {
+    fsbml_proof_tell(); /* before the report, which has it as well */
     fsbml_job_learnt();
     fsbml_job_tell(true); /* as long as all can be talked to */
 }

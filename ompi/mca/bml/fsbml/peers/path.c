@@ -59,17 +59,17 @@ void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, 
 }
 
 /* Whether it is time to tell of a closed path: a peer that was asked in time why it does not work has as long
- * again to answer. */
-static bool is_due(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now)
+ * again to answer. At the end of a job there is less time for that. */
+static bool is_due(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, bool at_end)
 {
     const uint64_t timeout = mca_bml_fsbml_params.probe_timeout_ns, closed_ns = path->closed_ns;
     const uint64_t since = now > closed_ns ? now - closed_ns : 0;
     const bool asked = path->looked;
     fsbml_diagnose_begin(ep, path);
-    return since > (asked && !path->judged ? 2 * timeout : timeout);
+    return since > (at_end ? timeout / 4 : asked && !path->judged ? 2 * timeout : timeout);
 }
 
-bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
+bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now, bool at_end)
 {
     bool all_told = true;
     for (uint32_t i = 0; i < ep->n_paths; ++i) {
@@ -77,7 +77,7 @@ bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now)
         if (!fsbml_path_closed(path) || path->reported) {
             continue;
         }
-        if (!is_due(ep, path, now)) {
+        if (!is_due(ep, path, now, at_end)) {
             all_told = false;
             continue;
         }

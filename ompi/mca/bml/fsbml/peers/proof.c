@@ -181,11 +181,12 @@ static void no_way(mca_bml_fsbml_endpoint_t *ep)
     }
 }
 
+enum { BATCH = 64 }; /* endpoints, at a time */
+
 /* One round over what waits; the caller has work_lock. True: some of it waits for room only. */
 static bool look_after(uint64_t now)
 {
     bool full = false;
-    enum { BATCH = 64 };
     mca_bml_fsbml_endpoint_t *ep[BATCH];
     const size_t n = fsbml_watch_next(ep, BATCH);
 
@@ -194,7 +195,7 @@ static bool look_after(uint64_t now)
         fsbml_ask_pending(ep[i]);
         tell_silence(ep[i], now);
         give_up_silent(ep[i], now);
-        bool settled = fsbml_path_report(ep[i], now);
+        bool settled = fsbml_path_report(ep[i], now, false);
         if (0 == atomic_load(&ep[i]->possible)) {
             if (settled) {
                 fsbml_watch_end(ep[i]);
@@ -236,6 +237,17 @@ static int progress(void)
     opal_mutex_unlock(&work_lock);
     fsbml_watch_rest();
     return 0;
+}
+
+void fsbml_proof_tell(void)
+{
+    mca_bml_fsbml_endpoint_t *ep[BATCH];
+    opal_mutex_lock(&work_lock);
+    const size_t n = fsbml_watch_next(ep, BATCH);
+    for (size_t i = 0; i < n; ++i) {
+        (void) fsbml_path_report(ep[i], fsbml_now_ns(), true);
+    }
+    opal_mutex_unlock(&work_lock);
 }
 
 void fsbml_proof_forget(mca_bml_fsbml_endpoint_t *ep)
