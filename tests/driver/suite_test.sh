@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests of how the MPI tests report many cases of one job, and two jobs at a time, on made-up jobs that pass, die and hang.
+# Tests of how the MPI tests report many cases of one job, and jobs side by side, on made-up jobs that pass, die and hang.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 set -euo pipefail
@@ -114,6 +114,7 @@ lanes dies second
 ok "a lane that breaks off is a failure" reported '^ok 1 - second' '^not ok 2 - entry in lanes'
 
 # A run that is interrupted: both lanes end at once, and take their clusters down.
+HARNESS_LANES=2
 harness_cluster_down() { : >"$scratch/$harness_cluster.down"; }
 harness_cluster=c
 (
