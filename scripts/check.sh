@@ -60,6 +60,8 @@ sanitized_configured() {
     prepare_build
     configure_in "$FSBML_BUILD/sanitized" "$(autotools_key)" "configuring the core with sanitizers" \
         --enable-sanitizers CFLAGS="-g1 -O1" CXXFLAGS="-g1 -O1" # lines are enough for a stack
+    # Other builds need not wait for what takes minutes there.
+    one_at_a_time "$FSBML_BUILD/.lock-sanitized"
 }
 
 check_sanitized() {
@@ -87,12 +89,12 @@ check_threads() {
     mapfile -t options < <(configure_options "$prefix")
     configure_in "$dir" "$(configure_key "$prefix" "$flags")" "configuring the shim and the core with TSan" \
         "${options[@]}" CFLAGS="$flags" CXXFLAGS="$flags"
+    exec 9>&-
     for part in "ompi/mca/bml/fsbml libfsbml_core.la libfsbml_shim.la" "tests unit/threads_test shim/threads_test"; do
         # shellcheck disable=SC2086 # a folder and its targets
         logged "$log" "compiling with TSan (${part%% *})" make -j "$(nproc)" -C "$dir"/build/$part ||
             die "the shim or the core does not compile with TSan; the log is $log"
     done
-    exec 9>&-
     # TSan of gcc 12 cannot place its shadow memory where the kernel randomises addresses much. Some containers forbid to change that.
     local fixed=(setarch "$(uname -m)" -R)
     "${fixed[@]}" true 2>/dev/null || fixed=()

@@ -11,7 +11,8 @@ TEST_BESIDE=(patched-check commands sid-check debian13-check debian12-check driv
 # What compiles for minutes, and runs no job.
 TEST_COMPILED=(sanitizers units component bench clang threads)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
-TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi patched-r2 versions)
+# The commands come last: they wait until nothing else is at work.
+TEST_ALONE=(mpi-quick mpi debian12-mpi debian13-mpi sid-mpi patched-mpi patched-r2 versions clusters)
 # Parts of others, which run only where they are asked for: each test of the core runs once, in sanitizers or in component.
 TEST_BY_NAME=(units rpm mpi-quick)
 TEST_QUICK=(units mpi-quick)
