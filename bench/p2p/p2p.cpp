@@ -32,6 +32,8 @@ const char *const about =
     "first receive, in the order of the messages and from the last to the first.\n"
     "progress: latency with a loop of MPI_Test, with MPI_Wait, and with a loop that sleeps 50 us between "
     "tests; progress-cpu: the processor time that rank 0 spends in a round trip.\n"
+    "overlap: latency of messages from 256 KiB on whose sender computes for 50 ms, in slices of 0, 1, 10 and 50 ms with an "
+    "MPI_Test behind each, before it waits.\n"
     "beside: half of a ping-pong of 8 bytes while four messages from rank 0 to rank 1 are under way all the time, of each size from "
     "16 KiB on, in the same communicator and in another; beside-p99: the 99th of a hundred; beside-bulk: what the four "
     "get. Takes twenty times --seconds.\n"
@@ -53,6 +55,7 @@ const std::vector<std::pair<std::string, Experiment>> experiments = {
     {"multipair", p2p::measure_multipair},
     {"unexpected", p2p::measure_unexpected},
     {"progress", p2p::measure_progress},
+    {"overlap", p2p::measure_overlap},
     {"beside", p2p::measure_beside},
     {"segments", p2p::measure_segments},
     {"completion", p2p::measure_completion},

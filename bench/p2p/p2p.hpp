@@ -40,6 +40,7 @@ void measure_multipair(Session &session, const Choice &choice);
 void measure_logp(Session &session, const Choice &choice);
 void measure_unexpected(Session &session, const Choice &choice);
 void measure_progress(Session &session, const Choice &choice);
+void measure_overlap(Session &session, const Choice &choice);
 void measure_beside(Session &session, const Choice &choice);
 void measure_segments(Session &session, const Choice &choice);
 
