@@ -7,9 +7,9 @@
  * endpoint  a peer, as the pseudo BTL addresses it: its paths and their state (peers/endpoint.c)
  * path      one rail to one peer: unproved until the peer has answered on it, then live, or dead
  *
- * ask.c       questions on paths, and answers      proof.c     unproved paths: asked again, given up if
- * silent path.c      a path opens, closes, is removed     diagnose.c  why one does not work away.c answers
- * that are late for other reasons than the network
+ * ask.c       questions on paths, and answers      proof.c     unproved paths: asked again, given up
+ * path.c      a path opens, closes, is removed     diagnose.c  why one does not work
+ * away.c      answers that are late for other reasons than the network
  *
  * A path's masks are atomics and may be read by any thread; all below `lock` in an endpoint needs that lock.
  */
@@ -266,9 +266,7 @@ void fsbml_proof_forget(mca_bml_fsbml_endpoint_t *ep);
 /** A path failed before it was proved; `rail` is the one whose BTL it is. Returns false if it had been live:
  * then it is the PML's business. */
 bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char *why);
-/** MPI_Finalize begins: what is known to be closed by now is told, as a short job is over before that is
- * sure.
- */
+/** MPI_Finalize begins: what is closed by now is told, as a short job is over before that is sure. */
 void fsbml_proof_tell(void);
 
 /* peers/path.c: a path's state */
