@@ -291,8 +291,8 @@ void fsbml_calibrate_pair(const fsbml_pair_t *pair, uint32_t rails, fsbml_table_
     table->pair[1] = pair->rank[1];
     const uint32_t partner = pair->rank[run.leads ? 1 : 0];
     if (!find_partner(partner)) {
-        snprintf(table->reason, sizeof(table->reason), "ranks %u and %u share no rail",
-                 pair->rank[0], pair->rank[1]);
+        snprintf(table->reason, sizeof(table->reason), "ranks %u and %u share no rail", pair->rank[0],
+                 pair->rank[1]);
         fsbml_table_apply(table);
     } else if (!settle(partner, rails, pair->round) && run.leads) {
         snprintf(table->reason, sizeof(table->reason), "rank %u does not answer rank %u", pair->rank[1],

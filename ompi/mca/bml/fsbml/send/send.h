@@ -9,8 +9,8 @@
  * - A descriptor is made by the BTL of the chosen rail, works with that BTL only, and is freed by it: from
  *   the pseudo BTL's btl_free (send/btl.c), or after completion where the PML gave up ownership. A pending
  *   one belongs to send/held.c until a rail takes it.
- * - What its BTL refuses is freed by send/refused.c once another rail has a copy, pending if none takes one; a
- *   descriptor that the PML keeps (no BTL ownership) stays the PML's to free.
+ * - What its BTL refuses is freed by send/refused.c once another rail has a copy, pending if none takes one;
+ *   a descriptor that the PML keeps (no BTL ownership) stays the PML's to free.
  * - Completions, messages and errors of real BTLs reach the PML as the pseudo BTL's (send/recv.c).
  * - Put and get have one RDMA entry for a peer, as ob1 looks it up by the BTL of the eager entry. With an
  *   entry for each rail ob1 would choose: static weights for puts, one rail for a whole get. Over tcp a
