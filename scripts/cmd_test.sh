@@ -8,6 +8,7 @@ for part in scripts/{openmpi,stock,check,system,tally,test_sections}.sh tools/cl
 done
 
 cmd_test_help() {
+    local section
     cat <<HELP
 usage: ./fsbml test [--quick | --only SECTION [--only SECTION]...] [--system NAME]
 
@@ -23,18 +24,10 @@ there is none. Compiled things are kept in $FSBML_CACHE/ccache (1 GB a system at
 
 Sections that run two at a time:
 HELP
-    test_about_all "${TEST_BESIDE[@]}"
+    for section in "${TEST_BESIDE[@]}"; do printf '  %-18s %s\n' "$section" "$(test_about "$section")"; done
     printf '\nSections that run by themselves, as other work would disturb what they measure:\n'
-    test_about_all "${TEST_ALONE[@]}"
-    printf '\nSections that only compile and compute. They get what those leave of the processors:\n'
-    test_about_all "${TEST_COMPILED[@]}"
+    for section in "${TEST_ALONE[@]}"; do printf '  %-18s %s\n' "$section" "$(test_about "$section")"; done
     printf '\nOnly by name: %s\n' "${TEST_BY_NAME[*]}"
-}
-
-# test_about_all SECTION...: a line each.
-test_about_all() {
-    local section
-    for section in "$@"; do printf '  %-18s %s\n' "$section" "$(test_about "$section")"; done
 }
 
 # cluster_can_shape: has this kernel what a virtual cluster's rails get their rates by?
@@ -95,42 +88,6 @@ run_beside() {
     while [ "$(tally_running)" -gt 0 ]; do tally_finish; done
 }
 
-# run_below SECTION: it gets only what others leave of the processors.
-run_below() {
-    chrt --idle --pid 0 "$BASHPID" >/dev/null 2>&1 || renice -n 19 -p "$BASHPID" >/dev/null
-    run_section "$1"
-}
-
-# run_alone SECTION... -- COMPILED...: the first ones by themselves, one after the other. Half of the time they wait for their rails and
-# for each other: meanwhile the others, one at a time. What is left of these then goes two at a time.
-run_alone() {
-    local alone=() upper="" lower=""
-    while [ "$1" != -- ]; do
-        alone+=("$1")
-        shift
-    done
-    shift
-    while [ -n "$upper" ] || [ ${#alone[@]} -gt 0 ]; do
-        if [ -z "$lower" ] && [ $# -gt 0 ]; then
-            lower=$1
-            shift
-            tally_start "$lower" "$(test_about "$lower")" run_below "$lower"
-        fi
-        if [ -z "$upper" ]; then
-            upper=${alone[0]} alone=("${alone[@]:1}")
-            if [ -z "$lower" ]; then
-                tally_section "$upper" "$(test_about "$upper")" run_section "$upper"
-                upper=""
-                continue
-            fi
-            tally_start "$upper" "$(test_about "$upper")" run_section "$upper"
-        fi
-        tally_finish
-        if [ "$tally_finished" = "$upper" ]; then upper=""; else lower=""; fi
-    done
-    run_beside "$@"
-}
-
 # wanted SECTION...: those of the arguments that the options ask for, one a line. A system's own release is not tested twice.
 wanted() {
     local section
@@ -152,7 +109,7 @@ wanted() {
 }
 
 cmd_test() {
-    local quick=no only=() beside=() alone=() compiled=() section packages
+    local quick=no only=() beside=() alone=() section packages
     while [ $# -gt 0 ]; do
         case "$1" in
             --quick) quick=yes ;;
@@ -175,24 +132,19 @@ cmd_test() {
     trap 'exit 143' TERM
     mapfile -t beside < <(wanted "${TEST_BESIDE[@]}")
     mapfile -t alone < <(wanted "${TEST_ALONE[@]}")
-    mapfile -t compiled < <(wanted "${TEST_COMPILED[@]}")
-    [ $((${#beside[@]} + ${#alone[@]} + ${#compiled[@]})) -gt 0 ] || die "test: no section is left to run; './fsbml test --help' lists them."
+    [ $((${#beside[@]} + ${#alone[@]})) -gt 0 ] || die "test: no section is left to run; './fsbml test --help' lists them."
     # All at once: each call of apt-get takes seconds.
-    mapfile -t packages < <(for section in "${beside[@]}" "${alone[@]}" "${compiled[@]}"; do test_packages "$section"; done | tr ' ' '\n' | sort -u)
+    mapfile -t packages < <(for section in "${beside[@]}" "${alone[@]}"; do test_packages "$section"; done | tr ' ' '\n' | sort -u)
     need_packages "the tests" "${packages[@]}"
     use_compiler_cache
     # Sections that run beside each other find it done.
-    case " ${beside[*]} ${alone[*]} ${compiled[*]} " in
+    case " ${beside[*]} ${alone[*]} " in
         *" units "* | *" commands "* | *" driver "* | *" clusters "* | *" mpi "* | *" mpi-quick "* | *" badinput "* | \
             *" hardware "* | *" trouble "*)
             "$FSBML_TOP/fsbml" build || exit 1 ;;
     esac
-    if [ ${#alone[@]} -eq 0 ]; then
-        run_beside "${compiled[@]}" "${beside[@]}"
-    else
-        run_beside "${beside[@]}"
-        run_alone "${alone[@]}" -- "${compiled[@]}"
-    fi
+    run_beside "${beside[@]}"
+    for section in "${alone[@]}"; do tally_section "$section" "$(test_about "$section")" run_section "$section"; done
     say "all sections took $((SECONDS / 60)):$(printf '%02d' $((SECONDS % 60))) min"
     tally_end
 }

@@ -19,7 +19,6 @@ tally_begin() {
     tally_lines=()
     tally_logs=()
     tally_failures=""
-    tally_finished=""
     declare -gA tally_started=()
     mkdir -p "$FSBML_BUILD/log"
 }
@@ -139,7 +138,7 @@ tally_abort() {
 # tally_running: how many sections have begun and not been collected.
 tally_running() { printf '%d\n' "${#tally_started[@]}"; }
 
-# tally_finish: waits for the next of the sections that have begun to end, and collects it; sets `tally_finished`, its name.
+# tally_finish: waits for the next of the sections that have begun to end, and collects it.
 tally_finish() {
     local pid name=""
     # Not `wait -n`, which does not tell of those that have ended before.
@@ -150,7 +149,6 @@ tally_finish() {
         [ -n "$name" ] || sleep 0.2
     done
     unset "tally_started[$pid]"
-    tally_finished=$name
     cat "$(tally_log "$name")"
     # What a section says on stderr tells why it broke off.
     if ! grep -qs '^0 ' "$(tally_log "$name").end"; then cat "$(tally_log "$name").err" >&2; fi

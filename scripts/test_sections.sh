@@ -7,11 +7,9 @@
 # A new section NAME is a word in one of the lists, a line in test_about and test_needs, and a function test_NAME that prints TAP.
 
 # The longest first, so that the last one to end is a short one.
-TEST_BESIDE=(patched-check commands sid-check debian13-check debian12-check driver mpi-sanitizers package rpm badinput hardware trouble link)
-# What compiles for minutes, and runs no job.
-TEST_COMPILED=(sanitizers units component bench clang threads)
+TEST_BESIDE=(patched-check sanitizers units component commands sid-check debian13-check debian12-check driver clang package rpm
+    bench mpi-sanitizers badinput threads hardware trouble link)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
-# The commands come last: they wait until nothing else is at work.
 TEST_ALONE=(mpi-quick mpi debian12-mpi debian13-mpi sid-mpi patched-mpi patched-r2 versions clusters)
 # Parts of others, which run only where they are asked for: each test of the core runs once, in sanitizers or in component.
 TEST_BY_NAME=(units rpm mpi-quick)

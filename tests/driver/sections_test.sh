@@ -25,17 +25,15 @@ without() {
 made_anew() { FSBML_CACHE=$scratch/cache "$@"; }
 in_debian12() { FSBML_SYSTEM=debian12 "$@"; }
 
-all=("${TEST_BESIDE[@]}" "${TEST_ALONE[@]}" "${TEST_COMPILED[@]}")
-
 each_section_is_complete() {
     local section
-    for section in "${all[@]}"; do
+    for section in "${TEST_BESIDE[@]}" "${TEST_ALONE[@]}"; do
         if [ -z "$(test_about "$section")" ] || [ "$(type -t "test_$section")" != function ]; then
             printf '# %s\n' "$section" >&9
             return 1
         fi
     done
-    [ "$(printf '%s\n' "${all[@]}" | sort | uniq -d)" = "" ]
+    [ "$(printf '%s\n' "${TEST_BESIDE[@]}" "${TEST_ALONE[@]}" | sort | uniq -d)" = "" ]
 }
 
 # last LINES: the end of the output, in one line.
@@ -48,7 +46,8 @@ ok "an unknown option" refuses "test: unknown option '--fast'" test --fast
 ok "a section that is none" refuses "test: there is no section 'x'" test --only x
 ok "--only without a section" refuses "test: --only needs a section" test --only
 ok "--quick and a section" refuses "test: --quick and --only exclude each other" test --quick --only units
-ok "the help names all sections" test "$(fsbml test --help | grep -cE "^  ($(IFS='|' && printf '%s' "${all[*]}")) ")" -eq ${#all[@]}
+ok "the help names all sections" test "$(fsbml test --help | grep -cE "^  ($(IFS='|' && printf '%s' "${TEST_BESIDE[*]}|${TEST_ALONE[*]}")) ")" \
+    -eq $((${#TEST_BESIDE[@]} + ${#TEST_ALONE[@]}))
 ok "each section says what it is and what it needs" each_section_is_complete
 ok "each test of the driver is in one of two sections" equal \
     "$(for script in "${COMMANDS_TESTS[@]}"; do ls "$FSBML_TOP/tests/driver/${script}_test.sh"; done | wc -l)" "${#COMMANDS_TESTS[@]}"
