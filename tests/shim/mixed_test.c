@@ -6,11 +6,13 @@
 #include "fake_net.h"
 #include "flow/flow.h"
 
+enum { EAGER = 16384 };
+
 static void up(void)
 {
     mca_bml_fsbml_params.feedback = true;
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
+    fake_construct(&fake[0], EAGER, 65536, 10);
+    fake_construct(&fake[1], EAGER, 65536, 10);
     world_up(2);
     net_table_comes();
 }
@@ -53,11 +55,13 @@ FAKE_TEST(then_long_messages_begin_with_little)
 {
     up();
     const mca_btl_base_module_t *p = &fsbml_rails.group[0]->pseudo;
-    CHECK(4096 + FSBML_PML_HEADER == p->btl_eager_limit && 4096 == p->btl_rndv_eager_limit);
+    const size_t begins_with = p->btl_rndv_eager_limit;
+    CHECK(EAGER + FSBML_PML_HEADER == p->btl_eager_limit
+          && FSBML_FLOW_URGENT + FSBML_PML_HEADER < begins_with);
     fsbml_limits_urgent(true);
-    CHECK(4096 == p->btl_eager_limit && FSBML_FLOW_URGENT + FSBML_PML_HEADER >= p->btl_rndv_eager_limit);
+    CHECK(EAGER == p->btl_eager_limit && FSBML_FLOW_URGENT + FSBML_PML_HEADER == p->btl_rndv_eager_limit);
     fsbml_limits_urgent(false);
-    CHECK(4096 + FSBML_PML_HEADER == p->btl_eager_limit && 4096 == p->btl_rndv_eager_limit);
+    CHECK(EAGER + FSBML_PML_HEADER == p->btl_eager_limit && begins_with == p->btl_rndv_eager_limit);
     down();
 }
 
