@@ -210,7 +210,7 @@ bench_build() {
         prefix=$(openmpi_prefix)
         components=$(component_dir "$prefix")
     fi
-    if [[ ,$arms, == *,ucx[,:]* ]] && ! "$(openmpi_tool "$prefix" ompi_info)" --parsable 2>/dev/null | grep -q '^mca:pml:ucx:'; then
+    if [[ ,$arms, == *,ucx[,:]* ]] && ! grep -q '^mca:pml:ucx:' <<<"$("$(openmpi_tool "$prefix" ompi_info)" --parsable 2>/dev/null)"; then
         die "$command_name: the Open MPI in $prefix has no UCX, so there is no arm ucx."
     fi
     programs=$(programs_build "$prefix" "${targets[@]}")

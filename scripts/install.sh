@@ -66,7 +66,8 @@ not_of_a_package() {
 
 # found_by_default PREFIX: does that Open MPI find the component without being told where?
 found_by_default() {
-    "$(openmpi_tool "$1" ompi_info)" --parsable 2>/dev/null | grep -q '^mca:bml:fsbml:'
+    # No pipe: a grep that ends at its match makes the writer fail, and pipefail then says that there is none.
+    grep -q '^mca:bml:fsbml:' <<<"$("$(openmpi_tool "$1" ompi_info)" --parsable 2>/dev/null)"
 }
 
 # component_path_options PREFIX: prints what mpirun needs beside --mca bml fsbml for jobs to search Open MPI's own folders; as a

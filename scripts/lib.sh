@@ -34,7 +34,7 @@ need_packages() {
     local why=$1 package missing=()
     shift
     for package in "$@"; do
-        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+        grep -q 'ok installed' <<<"$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null)" || missing+=("$package")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
     have apt-get || die "$why needs the Debian packages ${missing[*]}, and this system has no apt-get; install their like by hand."

@@ -42,7 +42,7 @@ fsbml() { # ARGS...: runs the driver of the copy; sets out, err, rc
 
 # The one clear message: the last line, an error, and with the words that tell what to do.
 fails_with() { # WORDS
-    [ "$rc" -ne 0 ] && [ "$(grep -c '^fsbml: error: ' <<<"$err")" -eq 1 ] && tail -n 1 <<<"$err" | grep -q -- "^fsbml: error: .*$1"
+    [ "$rc" -ne 0 ] && [ "$(grep -c '^fsbml: error: ' <<<"$err")" -eq 1 ] && grep -q -- "^fsbml: error: .*$1" <<<"$(tail -n 1 <<<"$err")"
 }
 succeeds() { [ "$rc" -eq 0 ]; }
 says() { grep -q -- "$1" <<<"$err"; }

@@ -57,7 +57,7 @@ fails_with() {
     shift 2
     fsbml "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
     [ "$status" -ne 0 ] && [ "$(wc -l <"$scratch/err")" -eq "$lines" ] &&
-        tail -n 1 "$scratch/err" | grep -qE "^fsbml: error: .*$pattern" && return 0
+        grep -qE "^fsbml: error: .*$pattern" <<<"$(tail -n 1 "$scratch/err")" && return 0
     sed 's/^/# /' "$scratch/err" >&9
     return 1
 }

@@ -54,7 +54,7 @@ said() { grep -qE -- "$1" "$scratch/out" "$scratch/err"; }
 
 # Why a program of a newer C library does not load: the versions of its symbols.
 needs_newer_libc() { # SYSTEM OF
-    ! inside "$1" ldd -r "$scratch/of-$2/mca_bml_fsbml.so" 2>&1 | grep -q "version .GLIBC_[0-9.]*' not found"
+    ! grep -q "version .GLIBC_[0-9.]*' not found" <<<"$(inside "$1" ldd -r "$scratch/of-$2/mca_bml_fsbml.so" 2>&1)"
 }
 
 # explained SYSTEM PATTERN ARGUMENTS...: the job is refused, with these words. mpirun of 4.1 loses some of what a process says

@@ -51,11 +51,11 @@ named() {
     local kind=$1 sentence=$2 finders=$3
     if [ "$(sentences | cut -d' ' -f1 | paste -sd' ')" != "$finders" ]; then
         printf 'a fault of rail1 was found by: %s (expected %s)' "$(sentences | cut -d' ' -f1 | paste -sd' ')" "$finders"
-    elif sentences | grep -qvxE "[0-9]-[0-9] $kind $sentence"; then
+    elif grep -qvxE "[0-9]-[0-9] $kind $sentence" <<<"$(sentences)"; then
         printf 'another sentence: %s' "$(sentences | grep -vxE "[0-9]-[0-9] $kind $sentence" | head -n 1)"
     elif [ "$(told | wc -l)" -gt 1 ] || { [ "$(told | wc -l)" -eq 0 ] && ! lost; }; then
         printf 'the user was told of %d reasons' "$(told | wc -l)"
-    elif told | grep -qvxE "$sentence"; then
+    elif [ -n "$(told)" ] && grep -qvxE "$sentence" <<<"$(told)"; then
         printf 'the user was told another reason: %s' "$(told)"
     elif grep -q 'fsbml: rail rail0 from' "$harness_stderr"; then
         printf 'rail0 is said to be at fault'

@@ -122,7 +122,7 @@ paused() {
     harness_wanted "$name" || return 0
     start_stream 2
     for pid in $(pgrep -f "^${harness_command[0]} "); do
-        tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx OMPI_COMM_WORLD_RANK=1 || continue
+        grep -qzx OMPI_COMM_WORLD_RANK=1 "/proc/$pid/environ" 2>/dev/null || continue
         kill -STOP "$pid"
         sleep 3
         kill -CONT "$pid"

@@ -21,7 +21,7 @@ rank_is_there() {
     local pid
     victim=""
     for pid in $(pgrep -f "^${harness_command[0]}( |\$)"); do
-        tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$1" || continue
+        grep -qzx "OMPI_COMM_WORLD_RANK=$1" "/proc/$pid/environ" 2>/dev/null || continue
         victim=$pid
     done
     [ -n "$victim" ]
@@ -111,7 +111,7 @@ many_interfaces() {
     harness_job "$LIMIT" 4 --mca bml fsbml --mca btl_tcp_if_include 10.71.0.0/16,10.80.0.0/16 --mca mpi_yield_when_idle 1 \
         "${harness_command[@]}"
     reason=$(harness_failure pt2pt "$LIMIT")
-    if [ -z "$reason" ] && ! tr -s '[:space:]' ' ' <"$harness_stderr" | grep -q 'more rails than'; then
+    if [ -z "$reason" ] && ! grep -q 'more rails than' <<<"$(tr -s '[:space:]' ' ' <"$harness_stderr")"; then
         reason="nothing is said of what is left out"
     fi
     harness_result "$name" "$reason"

@@ -134,7 +134,7 @@ run_ipv6() {
     local entry info prefix=${harness_which[1]:-}
     [ -n "$prefix" ] || prefix=$(reference_prefix)
     info=$(openmpi_tool "$prefix" ompi_info) || return 0
-    "$info" --all --parsable 2>/dev/null | grep -qx 'options:ipv6:yes' || return 0
+    grep -qx 'options:ipv6:yes' <<<"$("$info" --all --parsable 2>/dev/null)" || return 0
     harness_wanted IPv6 || return 0
     if [ "$harness_version" = 6.0.0rc2 ]; then
         harness_left_out IPv6 "tcp of Open MPI 6.0.0rc2 takes an interface without IPv4 address for one without carrier, so that no BML has a rail there"

@@ -185,7 +185,7 @@ plain_up() {
 }
 
 # plain_unshape NAMESPACE INTERFACE: as fast as the machine is.
-plain_unshape() { ! tc -n "$1" qdisc show dev "$2" root | grep -q tbf || tc -n "$1" qdisc del dev "$2" root; }
+plain_unshape() { ! grep -q tbf <<<"$(tc -n "$1" qdisc show dev "$2" root)" || tc -n "$1" qdisc del dev "$2" root; }
 
 # plain_set NODE_NAMESPACE NET_NAMESPACE NODE RAIL SPEC WORD...: changes a link that the kernel shapes, both ways; dies on words
 # that it does not know, with nothing changed.
