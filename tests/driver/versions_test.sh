@@ -57,13 +57,13 @@ needs_newer_libc() { # SYSTEM OF
     ! grep -q "version .GLIBC_[0-9.]*' not found" <<<"$(inside "$1" ldd -r "$scratch/of-$2/mca_bml_fsbml.so" 2>&1)"
 }
 
-# explained SYSTEM PATTERN ARGUMENTS...: the job is refused, with these words. mpirun of 4.1 loses some of what a process says
+# explained SYSTEM OF PATTERN ARGUMENTS...: the job is refused, with these words. mpirun of 4.1 loses some of what a process says
 # while it ends.
 explained() {
-    local system=$1 pattern=$2
-    shift 2
+    local system=$1 of=$2 pattern=$3
+    shift 3
     while :; do
-        ! job "$system" "$system" "$@" || return 1
+        ! job "$system" "$of" "$@" || return 1
         ! said "$pattern" || return 0
         again "$system: $pattern" "the text was lost" 2 || return 1
     done
@@ -72,7 +72,7 @@ explained() {
 own_component() {
     ok "$1: its own component is used" job "$1" "$1" --mca bml fsbml --mca bml_fsbml_display 1
     ok "... and says for which Open MPI it is" said "^.*fsbml: version .* for Open MPI ${release[$1]%%[a-z]*}$"
-    ok "... and refuses a bad parameter, by its help text" explained "$1" 'Parameter: +bml_fsbml_quantum' --mca bml fsbml --mca bml_fsbml_quantum -7
+    ok "... and refuses a bad parameter, by its help text" explained "$1" "$1" 'Parameter: +bml_fsbml_quantum' --mca bml fsbml --mca bml_fsbml_quantum -7
 }
 
 other_component() { # SYSTEM OF
@@ -80,7 +80,7 @@ other_component() { # SYSTEM OF
     if ! needs_newer_libc "$1" "$2"; then
         # Nothing of it can run there; these are Open MPI's own words.
         ok "$title, of a newer C library: the job ends" not job "$1" "$2" --mca bml fsbml
-        ok "... and Open MPI names the component" said 'Component: +fsbml'
+        ok "... and Open MPI names the component" explained "$1" "$2" 'Component: +fsbml' --mca bml fsbml
         return
     fi
     ok "$title: the job passes" job "$1" "$2" --mca bml fsbml
