@@ -20,7 +20,7 @@ run_check() {
     logged "$log" "$what" make -C "$dir/build" -j "$(nproc)" check "$@" || rc=$?
     grep -E '^(PASS|FAIL): ' "$log" | sed -E 's,: .*/((abi|layout)/),: \1,'
     # Also those of the component, which was compiled before.
-    if { cat "$log" "${log%-check.log}-make.log" 2>/dev/null || :; } | grep -E -m 3 '^[^ ]+:[0-9]+(:[0-9]+)?: warning: ' >&2; then
+    if grep -E -m 3 '^[^ ]+:[0-9]+(:[0-9]+)?: warning: ' <<<"$(cat "$log" "${log%-check.log}-make.log" 2>/dev/null)" >&2; then
         echo "FAIL: no warning of the compiler"
     else
         echo "PASS: no warning of the compiler"

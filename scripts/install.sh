@@ -66,7 +66,6 @@ not_of_a_package() {
 
 # found_by_default PREFIX: does that Open MPI find the component without being told where?
 found_by_default() {
-    # No pipe: a grep that ends at its match makes the writer fail, and pipefail then says that there is none.
     grep -q '^mca:bml:fsbml:' <<<"$("$(openmpi_tool "$1" ompi_info)" --parsable 2>/dev/null)"
 }
 

@@ -32,7 +32,7 @@ FSBML_REFERENCE_FLAGS=(
 # the compiling; else those in Open MPI's tarball. A prterun without headers will do, as Open MPI only starts it.
 reference_runtime() {
     local prterun version
-    if prterun=$(command -v prterun) && version=$("$prterun" --version 2>/dev/null | grep -oE -m 1 '[0-9]+(\.[0-9]+)+') &&
+    if prterun=$(command -v prterun) && version=$(grep -oE -m 1 '[0-9]+(\.[0-9]+)+' <<<"$("$prterun" --version 2>/dev/null)") &&
         [ "${version%%.*}" -eq 3 ] && pkg-config --exists 'pmix >= 5.0.1 pmix < 6' 2>/dev/null; then
         printf '%s\n' --with-pmix=external "--with-prrte=${prterun%/bin/prterun}" \
             ac_cv_header_prte_h=yes ompi_setup_prrte_cv_version_happy=yes
@@ -68,7 +68,7 @@ openmpi_version() {
 openmpi_path() {
     local tool line
     tool=$(openmpi_tool "$1" ompi_info) || return 1
-    line=$("$tool" --parsable --path "$2" 2>/dev/null | grep -m 1 "^path:$2:") || return 1
+    line=$(grep -m 1 "^path:$2:" <<<"$("$tool" --parsable --path "$2" 2>/dev/null)") || return 1
     printf '%s\n' "${line#path:"$2":}"
 }
 

@@ -18,7 +18,7 @@ breaks() {
     local pattern=$1 status=0
     shift
     bench "$@" || status=$?
-    if [ "$status" -ne 0 ] && grep -qE "^fsbml: error: .*$pattern" <<<"$(tail -n 1 "$scratch/err")"; then nothing_left && return 0; fi
+    if [ "$status" -ne 0 ] && last_error "$pattern"; then nothing_left && return 0; fi
     tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
     return 1
 }
@@ -140,7 +140,7 @@ one_rank_dies() {
     victim=$(pgrep -n -f "^[^ ]*/[o]netoone --json .*--seconds 30")
     kill -KILL "$victim"
     wait "$pid" || status=$?
-    [ "$status" -eq 1 ] && grep -qE "^fsbml: error: bench: the launch of '.*' failed with status [0-9]+; its log is " <<<"$(tail -n 1 "$scratch/err")" && nothing_left
+    [ "$status" -eq 1 ] && last_error "bench: the launch of '.*' failed with status [0-9]+; its log is " && nothing_left
 }
 
 broken_launches_end() {
@@ -171,7 +171,7 @@ on_hosts() {
 
 # refuses_arm RAILS ARM: an arm of another cluster's is not taken for something else.
 refuses_arm() {
-    ! on_hosts "$1" --arms "fsbml,$2" && grep -q "there is no arm '$2'" <<<"$(tail -n 1 "$scratch/err")" || return 1
+    ! on_hosts "$1" --arms "fsbml,$2" && last_error "there is no arm '$2'" || return 1
     fsbml cluster down --name "$name" 2>/dev/null
 }
 

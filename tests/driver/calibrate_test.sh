@@ -30,7 +30,7 @@ breaks() {
     local pattern=$1 status=0
     shift
     fsbml calibrate "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
-    if [ "$status" -ne 0 ] && grep -qE "^fsbml: error: .*$pattern" <<<"$(tail -n 1 "$scratch/err")"; then nothing_left && return 0; fi
+    if [ "$status" -ne 0 ] && last_error "$pattern"; then nothing_left && return 0; fi
     tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
     return 1
 }
@@ -145,7 +145,7 @@ hosts_measured() { undisturbed "on hosts: $*" on_hosts "$@"; }
 fails_on_hosts() {
     local pattern=$1
     shift
-    if ! on_hosts "$@" >"$scratch/out" 2>"$scratch/err" && grep -qE "^fsbml: error: calibrate: .*$pattern" <<<"$(tail -n 1 "$scratch/err")"; then return 0; fi
+    if ! on_hosts "$@" >"$scratch/out" 2>"$scratch/err" && last_error "calibrate: .*$pattern"; then return 0; fi
     tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
     return 1
 }

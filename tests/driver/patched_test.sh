@@ -37,8 +37,6 @@ job() {
         "$scratch/suite-$1" "order 1" >"$scratch/out" 2>"$scratch/err" </dev/null
 }
 
-said() { grep -qE -- "$1" "$scratch/out" "$scratch/err"; }
-
 # other KIND OF WORDS: the component of OF in KIND.
 other() {
     ok "a $2 component in a $1 Open MPI: the job passes" job "$1" "$2" --mca bml fsbml

@@ -48,6 +48,10 @@ equal() {
 
 fsbml() { "$FSBML_TOP/fsbml" "$@"; }
 
+# said PATTERN: in what the last command printed. last_error PATTERN: its last line on stderr is the driver's error, with that.
+said() { grep -qE -- "$1" "$scratch/out" "$scratch/err"; }
+last_error() { grep -qE -- "^fsbml: error: .*$1" <<<"$(tail -n 1 "$scratch/err")"; }
+
 # refuses PATTERN ARGUMENTS...: the command fails with exactly one line on stderr, an error that matches. Needs $scratch.
 refuses() { fails_with 1 "$@"; }
 
@@ -57,7 +61,7 @@ fails_with() {
     shift 2
     fsbml "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
     [ "$status" -ne 0 ] && [ "$(wc -l <"$scratch/err")" -eq "$lines" ] &&
-        grep -qE "^fsbml: error: .*$pattern" <<<"$(tail -n 1 "$scratch/err")" && return 0
+        last_error "$pattern" && return 0
     sed 's/^/# /' "$scratch/err" >&9
     return 1
 }

@@ -50,7 +50,6 @@ job() {
 }
 
 not() { ! "$@"; }
-said() { grep -qE -- "$1" "$scratch/out" "$scratch/err"; }
 
 # Why a program of a newer C library does not load: the versions of its symbols.
 needs_newer_libc() { # SYSTEM OF
