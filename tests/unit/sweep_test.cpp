@@ -161,6 +161,25 @@ TEST(Sweep, ConfirmsWhatIsStillSo)
     EXPECT_FALSE(fsbml_sweep_confirms(&seen, nullptr));
 }
 
+// It looks slower and farther then, but not faster.
+TEST(Sweep, ThatWasDisturbedRefutesOnlyWhatIsBetter)
+{
+    fsbml_sweep_t seen = sweep_of(40.0);
+    fsbml_fit_t fit;
+    fsbml_sweep_fit(&seen, &fit);
+    const auto confirms = [&](double G, std::uint64_t one_ns) {
+        seen = sweep_of(G);
+        seen.there.steady = false;
+        seen.one_ns = one_ns;
+        return fsbml_sweep_confirms(&seen, &fit);
+    };
+    const std::uint64_t usual = seen.one_ns;
+    EXPECT_TRUE(confirms(40.0, usual));
+    EXPECT_TRUE(confirms(110.0, 20 * usual));
+    EXPECT_FALSE(confirms(130.0, usual));
+    EXPECT_FALSE(confirms(32.0, usual));
+}
+
 // Twice the latency is another rail, some us more are not.
 TEST(Sweep, ConfirmsALatencyByAFactorAndSomeMicroseconds)
 {

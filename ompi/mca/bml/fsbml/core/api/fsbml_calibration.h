@@ -216,7 +216,8 @@ void fsbml_sweep_level(fsbml_fit_t *fits, size_t n) FSBML_NOEXCEPT;
 bool fsbml_fit_is_like(const fsbml_fit_t *fit, const fsbml_fit_t *other) FSBML_NOEXCEPT;
 
 /** Whether a rail is as a fit says, by PRTT(1,0,s) and the stream there of a sweep: the first to a third less
- * or a half more and 20 us, as latencies differ from job to job on one machine, G to 15 %. */
+ * or a half more and 20 us, as latencies differ from job to job on one machine, G to 15 %. A stream that is not
+ * steady was disturbed: then it refutes only what is better than the fit, or three times slower. */
 bool fsbml_sweep_confirms(const fsbml_sweep_t *seen, const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /* --------------------------------------------------------- rails together */

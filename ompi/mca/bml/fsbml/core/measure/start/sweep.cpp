@@ -162,9 +162,12 @@ bool sweep_confirms(const fsbml_sweep_t &seen, const fsbml_fit_t &fit) noexcept
     const double known = fit_alone(fit).params.G_ns_per_byte;
     const double expected = predict_prtt(fit, FSBML_PROBE_THERE, 1.0, 0.0, seen.bytes);
     const double one = ns(seen.one_ns);
+    // What disturbs makes a rail look slower and farther, and never better than it is.
+    const bool steady = seen.there.steady;
     return expected > 0.0 && one >= expected / kAnswers - kAnswersNs
-           && one <= expected * kAnswers + kAnswersNs
-           && std::fabs(seen.there.G_ns_per_byte - known) <= kConfirms * known;
+           && (!steady || one <= expected * kAnswers + kAnswersNs)
+           && seen.there.G_ns_per_byte >= (1.0 - kConfirms) * known
+           && seen.there.G_ns_per_byte <= (steady ? 1.0 + kConfirms : kSlow) * known;
 }
 
 } // namespace fsbml
