@@ -8,9 +8,9 @@
 
 # The longest first, so that the last one to end is a short one.
 TEST_BESIDE=(patched-check sanitizers units component commands sid-check debian13-check debian12-check driver clang package rpm
-    bench mpi-sanitizers badinput threads hardware trouble link)
+    bench mpi-sanitizers badinput patched-r2 threads hardware trouble link)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
-TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi patched-r2 versions)
+TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi versions)
 # Parts of others, which run only where they are asked for: each test of the core runs once, in sanitizers or in component.
 TEST_BY_NAME=(units rpm mpi-quick)
 TEST_QUICK=(units mpi-quick)
