@@ -112,7 +112,7 @@ run_scripts() {
 }
 
 # run_mpi ARGUMENT...: all scripts of MPI jobs but those that have a section of their own.
-run_mpi() { run_scripts "$@" -- "$FSBML_TOP"/tests/mpi/{run,feedback,uneven,classes,cache,faults,calibrate,record,display,report}.sh; }
+run_mpi() { run_scripts "$@" -- "$FSBML_TOP"/tests/mpi/{run,feedback,failover,uneven,classes,cache,faults,calibrate,record,display,report}.sh; }
 
 # ---- built for the Open MPI in use
 
@@ -248,7 +248,7 @@ patched_check() {
 patched_mpi() {
     "$FSBML_TOP/fsbml" build --reference
     # Where the hooks are in the way of a message; what measures and reports is the same as with the stock 5.0.7.
-    run_scripts --reference --set version -- "$FSBML_TOP"/tests/mpi/{run,uneven,classes,faults}.sh
+    run_scripts --reference --set version -- "$FSBML_TOP"/tests/mpi/{run,failover,uneven,classes,faults}.sh
     run_scripts -- "$FSBML_TOP/tests/driver/patched_test.sh"
 }
 

@@ -12,6 +12,7 @@ enum { BYTES = 262144, AT_ONCE = 8, PING = 16, TAG_STREAM = 1, TAG_PING = 2, TAG
 static uint8_t *buffer[AT_ONCE];
 static MPI_Request request[AT_ONCE];
 static MPI_Comm pings;
+static double longest; /* seconds between two messages and their pings */
 
 static uint64_t seed_of(int sender, uint64_t number)
 {
@@ -51,6 +52,7 @@ static uint64_t run(double seconds)
 {
     const double end = check_seconds() + seconds;
     uint64_t started = 0, done = 0;
+    double last = check_seconds();
     for (; started < AT_ONCE; ++started) {
         start((int) started, started);
     }
@@ -61,6 +63,9 @@ static uint64_t run(double seconds)
             CHECK_CONTENT(buffer[slot], BYTES, seed_of(check_partner(), done), "message of the stream");
         }
         ping(done);
+        const double now = check_seconds();
+        longest = now - last > longest ? now - last : longest;
+        last = now;
         if (more) {
             int go = check_seconds() < end;
             if (check_rank < check_size / 2) {
@@ -89,7 +94,12 @@ int main(int argc, char **argv)
         printf("stream: begins\n");
         fflush(stdout);
     }
-    const uint64_t done = run(argc > 1 ? atof(argv[1]) : 5.0);
+    const double seconds = argc > 1 ? atof(argv[1]) : 5.0;
+    const uint64_t done = run(seconds);
+    if (0 == check_rank) {
+        printf("stream: %.1f MB/s, the longest pause took %.3f s\n", (double) done * BYTES / seconds / 1e6,
+               longest);
+    }
     CHECK(done >= AT_ONCE, "only %" PRIu64 " messages", done);
     for (int i = 0; i < AT_ONCE; ++i) {
         check_free(buffer[i], BYTES);

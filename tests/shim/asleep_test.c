@@ -4,6 +4,7 @@
  * sleep. */
 
 #include "fake_pml.h"
+#include "fake_renewal.h"
 #include "measure/measure.h"
 
 enum { TAG = MCA_BTL_TAG_PML + 1 };

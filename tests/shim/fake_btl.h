@@ -13,8 +13,8 @@
 #include <stdio.h>
 
 #include "bml_fsbml.h"
+#include "failover/failover.h"
 #include "report/report.h"
-#include "send/send.h"
 
 static _Atomic int failures;
 #define CHECK(cond)                                                                            \

@@ -118,13 +118,16 @@ int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mo
     return n > 0 ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-static _Atomic(opal_progress_callback_t) progress_fn; /* of the proofs */
+static _Atomic(opal_progress_callback_t) progress_fn;         /* of the proofs */
+static _Atomic(opal_progress_callback_t) failover_progress_fn; /* while there is failover */
 static _Atomic bool looks_are_told;
 
 int opal_progress_register(opal_progress_callback_t fn)
 {
     if (fsbml_away_looked == fn) {
         looks_are_told = true;
+    } else if (fsbml_failover_look == fn) {
+        failover_progress_fn = fn;
     } else {
         progress_fn = fn;
     }
@@ -138,6 +141,8 @@ int opal_progress_unregister(opal_progress_callback_t fn)
         looks_are_told = false;
     }
     (void) atomic_compare_exchange_strong(&progress_fn, &mine, NULL);
+    mine = fn;
+    (void) atomic_compare_exchange_strong(&failover_progress_fn, &mine, NULL);
     return OPAL_SUCCESS;
 }
 
@@ -175,9 +180,11 @@ static inline void pass_time(unsigned ms)
     if (looks_are_told) {
         (void) fsbml_away_looked();
     }
-    opal_progress_callback_t fn = progress_fn;
-    if (NULL != fn) {
-        (void) fn();
+    const opal_progress_callback_t fn[2] = {progress_fn, failover_progress_fn};
+    for (int i = 0; i < 2; ++i) {
+        if (NULL != fn[i]) {
+            (void) fn[i]();
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 /* The BML module: Open MPI's interface, BTLs that come and go, start and end. */
 
 #include "bml_fsbml.h"
+#include "failover/failover.h"
 #include "report/report.h"
-#include "send/send.h"
 
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/show_help.h"
@@ -287,6 +287,7 @@ int fsbml_set_up(void)
     fsbml_tcp_view(&fsbml_peers_tcp);
     fsbml_peers_setup();
     fsbml_send_setup();
+    fsbml_failover_setup();
     fsbml_measure_setup(&fsbml_report_measuring);
     fsbml_report_setup();
     return fsbml_proof_init(); /* from here on peers may ask */
@@ -295,6 +296,7 @@ int fsbml_set_up(void)
 void fsbml_tear_down(void)
 {
     fsbml_report_teardown();
+    fsbml_failover_teardown();
     fsbml_send_teardown();
     fsbml_measure_teardown();
     fsbml_rails_teardown();

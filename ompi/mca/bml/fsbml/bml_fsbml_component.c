@@ -6,8 +6,8 @@
 #include <dlfcn.h>
 
 #include "bml_fsbml.h"
+#include "failover/failover.h"
 #include "report/report.h"
-#include "send/send.h"
 
 #include "ompi/mca/mca.h"
 #include "opal/util/output.h"
@@ -167,7 +167,8 @@ static bool is_beside_another(void)
 
 static uint32_t hello_flags(void)
 {
-    return (fsbml_rdma_in_use() ? FSBML_HELLO_RDMA : 0) | (fsbml_job_is_reported() ? FSBML_HELLO_REPORT : 0);
+    return (fsbml_rdma_in_use() ? FSBML_HELLO_RDMA : 0) | (fsbml_failover_is_on() ? FSBML_HELLO_FRAMES : 0)
+           | (fsbml_job_is_reported() ? FSBML_HELLO_REPORT : 0);
 }
 
 static void finalize_has_begun(void)

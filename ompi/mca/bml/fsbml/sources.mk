@@ -144,6 +144,13 @@ fsbml_shim_sources = \
 	flow/flow.c \
 	flow/latency.c \
 	flow/sockets.c \
+	failover/failover.h \
+	failover/act.c \
+	failover/failover.c \
+	failover/framed.c \
+	failover/message.c \
+	failover/peer.c \
+	failover/renew.c \
 	send/send.h \
 	send/btl.c \
 	send/handles.c \

@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "api/fsbml_core.h"
@@ -88,10 +89,12 @@ int fsbml_show_help_add_dir(const char *dir);
         struct mca_btl_base_module_t *btl, mca_btl_base_tag_t recv_tag, mca_btl_base_descriptor_t *des, \
             void *recv_data
 #    define FSBML_RECV_DATA(des) (recv_data)
+typedef mca_btl_base_descriptor_t fsbml_received_t;
 #else
 #    define FSBML_RECV_PARAMS(btl, des) \
         struct mca_btl_base_module_t *btl, const mca_btl_base_receive_descriptor_t *des
 #    define FSBML_RECV_DATA(des) ((des)->cbdata)
+typedef mca_btl_base_receive_descriptor_t fsbml_received_t;
 #endif
 
 /* GPU flags that a set has only if all of its rails have them. */
@@ -339,6 +342,17 @@ bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int 
 /** Whether the kernel sends something of it again, also the request for a connection, as the other end's has
  * not acknowledged it. A peer that computes, or waits for a processor, leaves that to its kernel. */
 bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
+/** The addresses and ports of a connection. False: there is none. */
+typedef struct fsbml_socket_ends_t {
+    struct sockaddr_storage own, peer;
+    socklen_t len;
+} fsbml_socket_ends_t;
+bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,
+                       fsbml_socket_ends_t *ends);
+/** Has the BTL close a connection when it looks next; what it had is completed with an error. */
+void fsbml_socket_end(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
+/** Then: has it make a fresh one for the next message. False: it is not closed yet. */
+bool fsbml_socket_renew(const mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint);
 
 /* compat/pairing.c: which of a peer's addresses a tcp module gets in 4.1 */
 /** Before BTLs are selected: the order in which tcp makes its modules. */

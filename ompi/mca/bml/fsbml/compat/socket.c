@@ -36,7 +36,7 @@ typedef struct tcp_endpoint_t {
     int state;
 } tcp_endpoint_t;
 
-enum { CONNECTED = 4 };
+enum { CLOSED = 2, FAILED = 3, CONNECTED = 4 };
 
 static bool is_endpoint(const mca_btl_base_module_t *btl, const tcp_endpoint_t *e)
 {
@@ -100,4 +100,43 @@ bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_b
                   == getsockopt(__atomic_load_n(&e->descriptor, __ATOMIC_RELAXED), IPPROTO_TCP, TCP_INFO,
                                 &info, &len)
            && 0 != info.tcpi_retransmits;
+}
+
+bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,
+                       fsbml_socket_ends_t *ends)
+{
+    const int fd = fsbml_socket_is_possible(btl) ? fsbml_socket_of(btl, endpoint) : -1;
+    socklen_t own = sizeof(ends->own), peer = sizeof(ends->peer);
+    memset(ends, 0, sizeof(*ends));
+    if (fd < 0 || !fsbml_socket_is_proved(endpoint, fd)
+        || 0 != getsockname(fd, (struct sockaddr *) &ends->own, &own)
+        || 0 != getpeername(fd, (struct sockaddr *) &ends->peer, &peer)) {
+        return false;
+    }
+    ends->len = peer;
+    return own == peer;
+}
+
+/* tcp reads the end of a file then, completes all that it has with an error, and closes. */
+void fsbml_socket_end(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    const int fd = fsbml_socket_is_possible(btl) ? fsbml_socket_of(btl, endpoint) : -1;
+    if (fd >= 0 && fsbml_socket_is_proved(endpoint, fd)) {
+        (void) shutdown(fd, SHUT_RD); /* to write would end the process */
+    }
+}
+
+/* 4.1 keeps the fragment that it was sending, and all keep the one that they were receiving: both would go on
+ * in the midst of the next connection. 5.0 and later stay failed. */
+bool fsbml_socket_renew(const mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint)
+{
+    tcp_endpoint_t *e = (tcp_endpoint_t *) endpoint;
+    if (!fsbml_socket_is_possible(btl) || !is_endpoint(btl, e)
+        || __atomic_load_n(&e->descriptor, __ATOMIC_RELAXED) >= 0
+        || (CLOSED != e->state && FAILED != e->state)) {
+        return false;
+    }
+    e->sending = e->receiving = NULL;
+    e->state = CLOSED;
+    return true;
 }

@@ -38,6 +38,8 @@ enum {
     N_TOGETHER,
     N_PER_PEER,
     N_FEEDBACK,
+    N_FAILOVER,
+    N_FAILOVER_WAIT,
     N_VERBOSE,
     N_DISPLAY,
     N_HOLDOUT,
@@ -110,6 +112,16 @@ static number_t number[N_NUMBERS] = {
         "Whether the kernel's figures of the rails' connections correct rates and backlogs while the job runs: a rail that "
         "becomes slower or faster gets its share, and small messages do not wait behind bulk (0 or 1, default 1)",
         0, 1, 1, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY),
+    [N_FAILOVER] = NUMBER(
+        "failover",
+        "Whether the job goes on when a rail fails: messages are kept until their peer has acknowledged them, and are sent "
+        "again by other rails (0 or 1, default 0)",
+        0, 1, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ),
+    [N_FAILOVER_WAIT] = NUMBER(
+        "failover_wait",
+        "Seconds for which messages wait when no rail to their peer works (bml_fsbml_failover); then the job ends. It "
+        "ends at once where the network says that all connections are lost (0-86400, default 60)",
+        0, 86400, 60, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY),
     [N_VERBOSE] = NUMBER(
         "verbose",
         "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
@@ -337,6 +349,8 @@ int fsbml_params_register(const mca_base_component_t *component)
     p->per_peer = 0 != number[N_PER_PEER].value && (!pinned || !is_default("per_peer"));
     p->measure = 0 != number[N_MEASURE].value || pinned;
     p->feedback = 0 != number[N_FEEDBACK].value;
+    p->failover = 0 != number[N_FAILOVER].value;
+    p->failover_wait_ns = number[N_FAILOVER_WAIT].value * 1000000000u;
     fsbml_verbosity = (int) number[N_VERBOSE].value;
     p->display = 0 != number[N_DISPLAY].value;
     p->holdout = (uint32_t) number[N_HOLDOUT].value;

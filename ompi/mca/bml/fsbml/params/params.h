@@ -57,6 +57,8 @@ typedef struct mca_bml_fsbml_params_t {
     bool measure;  /**< rails are measured at start */
     bool together; /**< the interference of rails is measured */
     bool feedback; /**< the kernel corrects rates and backlogs during the job */
+    bool failover; /**< messages are sent again by other rails when one fails */
+    uint64_t failover_wait_ns; /**< for which messages wait when no rail works */
     bool per_peer; /**< the extra latency of each peer is measured */
     bool show_unreach_errors;
     bool valid; /**< false: reported, and the component declines to run */

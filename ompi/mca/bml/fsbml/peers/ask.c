@@ -46,7 +46,8 @@ static void ask(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
                                    .from = *OMPI_PROC_MY_NAME,
                                    .seq = seq,
                                    .count = ep->proc->super.proc_name.vpid + 1,
-                                   .bytes = ep->proc->super.proc_name.jobid};
+                                   .bytes = ep->proc->super.proc_name.jobid,
+                                   .delay_ns = path->rail + 1};
     /* It fills a frame: a path on which only small ones get through would swallow what the PML sends. */
     const int rc = fsbml_packet_send(&path->super, &packet, NULL, 0, fsbml_end_frame(path->rail));
     const uint64_t now = fsbml_now_ns();
@@ -78,7 +79,8 @@ static void answer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
                                    .from = *OMPI_PROC_MY_NAME,
                                    .seq = path->owed_seq,
                                    .count = OMPI_PROC_MY_NAME->vpid + 1,
-                                   .bytes = OMPI_PROC_MY_NAME->jobid};
+                                   .bytes = OMPI_PROC_MY_NAME->jobid,
+                                   .delay_ns = path->rail + 1};
     path->owes = false;
     opal_mutex_unlock(&ep->lock);
     if (answers && is_full(fsbml_packet_send(&path->super, &packet, NULL, 0, 0))) {
@@ -105,6 +107,14 @@ void fsbml_ask_pending(mca_bml_fsbml_endpoint_t *ep)
     for (uint32_t i = 0; i < ep->n_paths; ++i) {
         ask(ep, &ep->path[i]);
         answer(ep, &ep->path[i]);
+    }
+}
+
+/* Both ends name a path by the rail of one of them. */
+static void pair(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, const fsbml_packet_t *packet)
+{
+    if (packet->delay_ns > 0 && packet->delay_ns <= FSBML_MAX_RAILS) {
+        fsbml_peers_path_paired(ep, path, packet->delay_ns - 1);
     }
 }
 
@@ -262,6 +272,7 @@ void fsbml_ask_heard(mca_btl_base_module_t *btl, const fsbml_packet_t *packet, c
         if (ep->path[i].super.btl == btl) {
             atomic_store(&ep->path[i].heard, true);
             if (!timed) {
+                pair(ep, &ep->path[i], packet);
                 owe(ep, &ep->path[i], packet->seq);
                 answer(ep, &ep->path[i]);
             }
@@ -299,6 +310,7 @@ void fsbml_ask_answered(mca_btl_base_module_t *btl, const fsbml_packet_t *packet
         }
         opal_mutex_unlock(&ep->lock);
         if (of_this_round) {
+            pair(ep, &ep->path[i], packet);
             fsbml_path_open(ep, &ep->path[i]);
         }
     }

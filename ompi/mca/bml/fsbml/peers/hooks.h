@@ -48,8 +48,9 @@ static inline int fsbml_des_rail(const mca_btl_base_descriptor_t *des)
     return (int) (des->des_flags >> FSBML_DES_SHIFT) - 1;
 }
 
-/** In place of a rail: a descriptor of FSBML's own (send/held.c). */
+/** In place of a rail: a descriptor of FSBML's own (send/held.c), or a message (failover/message.c). */
 #define FSBML_DES_OWN UINT32_C(0xff000000)
+#define FSBML_DES_FRAMED UINT32_C(0xfe000000)
 
 static inline bool fsbml_des_is_own(const mca_btl_base_descriptor_t *des)
 {

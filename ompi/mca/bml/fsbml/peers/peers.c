@@ -40,6 +40,16 @@ void fsbml_peers_path_gone(mca_bml_fsbml_path_t *path)
     }
 }
 
+void fsbml_peers_path_paired(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path,
+                             uint32_t peers_rail)
+{
+    for (size_t i = 0; i < n; ++i) {
+        if (NULL != listener[i]->path_paired) {
+            listener[i]->path_paired(ep, path, peers_rail);
+        }
+    }
+}
+
 /* The same for events of one endpoint. */
 #define TELL(what)                                        \
     void fsbml_peers_##what(mca_bml_fsbml_endpoint_t *ep) \

@@ -76,7 +76,8 @@ struct mca_bml_fsbml_endpoint_t {
     uint64_t confirm_ns;       /**< when the peer was asked on a live path whether it is there */
     uint64_t confirmed_ns;     /**< when it said so */
     struct mca_bml_fsbml_endpoint_t *next, *before; /**< in that list, which is a ring */
-    fsbml_far_t *farther; /**< what `far` points to if it is not NULL; NULL: it never was */
+    struct fsbml_framed_t *_Atomic framed; /**< what failover/ has of it; NULL: its messages are not framed */
+    fsbml_far_t *farther;                  /**< what `far` points to if it is not NULL; NULL: it never was */
 
     _Atomic uint32_t n_paths; /**< those below it are complete */
     uint32_t capacity;
@@ -97,8 +98,9 @@ typedef struct fsbml_packet_t {
                        rail */
     uint32_t
         bytes; /**< PRTT, REQUEST: size of each, header included; TABLE, LOOK: of the record; ASK: its job */
-    uint32_t delay_ns; /**< REQUEST: of computation between two messages; timed ASK: what its answer may wait;
-                        * timed ANSWER: what it waited, for its rail or for the process, if that was more */
+    uint32_t delay_ns; /**< ASK, ANSWER: the sender's rail, plus 1; REQUEST: of computation between two
+                        * messages; timed ASK: what its answer may wait; timed ANSWER: what it waited, for its
+                        * rail or for the process, if that was more */
 } fsbml_packet_t;
 enum { FSBML_PACKET_HEADER = 32 };
 /** First word on the wire: "FSB" and a version. A change of it goes with one of the hello's version
@@ -118,6 +120,8 @@ enum {
     FSBML_PACKET_STREAM = 11, /**< one message of a stream, the first has the count 0 */
     FSBML_PACKET_STREAM_BACK = 12, /**< bytes: that have come by then; delay_ns: the receiver's clock */
     FSBML_PACKET_RATE = 13,        /**< what a stream that was asked for came to; payload: a table */
+    FSBML_PACKET_RENEW = 14, /**< please end the connection of a path; seq: its number, count, bytes: the port
+                                here and there */
     FSBML_PACKET_TYPES
 };
 enum {
@@ -128,6 +132,7 @@ enum {
     FSBML_PACKET_TIMED =
         2, /**< flag of ASK, and of its ANSWER: for when a message arrives, not for liveness */
     FSBML_PACKET_ASTRAY = 4, /**< flag of ANSWER: misdelivered, the question was for another process */
+    FSBML_PACKET_ENDED = 1,  /**< flag of RENEW: this end has */
     FSBML_PACKET_GIVEN_UP =
         8, /**< flag of LOOK: the path worked, was measured, and is not used any more from here */
 };
@@ -151,6 +156,8 @@ typedef struct fsbml_peers_listener_t {
     /** A new path; with ep->lock. An error: it cannot be used. */
     int (*path_known)(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
     void (*path_gone)(mca_bml_fsbml_path_t *path);
+    /** The peer has said by which of its rails the path leads. */
+    void (*path_paired)(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, uint32_t peers_rail);
     /** A path is live now. */
     void (*path_live)(mca_bml_fsbml_endpoint_t *ep);
     /** From the progress function, while something waits: there may be room for it. */
@@ -169,6 +176,8 @@ void fsbml_peers_setup(void);
 void fsbml_peers_listen(const fsbml_peers_listener_t *listener);
 int fsbml_peers_path_known(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 void fsbml_peers_path_gone(mca_bml_fsbml_path_t *path);
+void fsbml_peers_path_paired(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path,
+                             uint32_t peers_rail);
 void fsbml_peers_path_live(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_peers_look(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_peers_no_path(mca_bml_fsbml_endpoint_t *ep);

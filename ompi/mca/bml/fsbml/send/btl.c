@@ -11,25 +11,12 @@ static inline bool is_choice(uint32_t rails)
     return 0 != (rails & (rails - 1));
 }
 
-static inline mca_bml_fsbml_path_t *choose_at(mca_bml_fsbml_endpoint_t *ep, uint32_t rails, uint64_t now,
-                                              size_t bytes)
-{
-    if (!is_choice(rails)) {
-        if (OPAL_UNLIKELY(0 != atomic_load_explicit(&ep->asleep, memory_order_relaxed))) {
-            fsbml_ask_more(ep, rails, bytes);
-        }
-        /* no rail at all: the message is pending until one comes back, or fails with all others */
-        return 0 != rails ? fsbml_path(ep, (uint32_t) __builtin_ctz(rails)) : &ep->path[0];
-    }
-    return fsbml_path(ep, fsbml_choose(ep, now, bytes, rails));
-}
-
 /* Cost of a choice on a peer's single path is one comparison: the clock is read only where there is a
  * choice. */
 static inline mca_bml_fsbml_path_t *choose(mca_bml_fsbml_endpoint_t *ep, size_t bytes)
 {
     const uint32_t rails = fsbml_candidates(ep);
-    return choose_at(ep, rails, is_choice(rails) ? fsbml_now_ns() : 0, bytes);
+    return fsbml_choose_path(ep, rails, is_choice(rails) ? fsbml_now_ns() : 0, bytes);
 }
 
 static mca_btl_base_descriptor_t *pseudo_alloc(mca_btl_base_module_t *btl,
@@ -225,7 +212,7 @@ static __attribute__((noinline)) int sendi_elsewhere(mca_bml_fsbml_endpoint_t *e
             break;
         }
         const uint64_t now = fsbml_now_ns();
-        path = choose_at(ep, rails, now, bytes);
+        path = fsbml_choose_path(ep, rails, now, bytes);
         rc = sendi_on(ep, path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags,
                       tag, NULL != descriptor && NULL == kept, &des);
         if (OMPI_SUCCESS == rc) {
@@ -256,7 +243,7 @@ static inline int sendi_by_best(struct mca_btl_base_endpoint_t *endpoint, struct
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     const size_t bytes = header_size + payload_size;
     const uint64_t now = fsbml_now_ns();
-    mca_bml_fsbml_path_t *path = choose_at(ep, fsbml_candidates(ep), now, bytes);
+    mca_bml_fsbml_path_t *path = fsbml_choose_path(ep, fsbml_candidates(ep), now, bytes);
     mca_btl_base_descriptor_t *des;
     int rc = sendi_on(ep, path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags,
                       tag, NULL != descriptor, &des);

@@ -100,6 +100,9 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
         }
     }
     drop_gpu_limits(p);
+    p->btl_max_send_size -= mca_bml_fsbml_params.failover ? FSBML_DELIVERY_HEADER : 0;
+    p->btl_eager_limit = lesser(p->btl_eager_limit, p->btl_max_send_size);
+    p->btl_rndv_eager_limit = lesser(p->btl_rndv_eager_limit, p->btl_max_send_size);
     group->max_send_size = group->quantum = p->btl_max_send_size;
     group->eager_limit = p->btl_eager_limit;
     group->rndv_eager_limit = p->btl_rndv_eager_limit;

@@ -73,6 +73,9 @@ static bool is_wanted(const mca_btl_base_module_t *real, bool registers)
     const bool offers = 0 != (fsbml_btl_flags(real) & MCA_BTL_FLAGS_RDMA);
     switch (mca_bml_fsbml_params.rdma) {
     case FSBML_RDMA_AUTO:
+        if (mca_bml_fsbml_params.failover && NULL == real->btl_register_mem) {
+            return false; /* fragments are sent again, puts are not */
+        }
         return offers && (NULL != real->btl_register_mem) == registers;
     case FSBML_RDMA_ON:
         return offers;

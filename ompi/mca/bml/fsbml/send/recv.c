@@ -159,6 +159,13 @@ mca_btl_base_completion_fn_t fsbml_completion_wrap(mca_btl_base_tag_t tag, mca_b
 
 /* ------------------------------------------------------------------ errors */
 
+static bool (*survives)(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
+
+void fsbml_recv_survive_by(bool (*fn)(mca_bml_fsbml_endpoint_t *ep, uint32_t rail))
+{
+    survives = fn;
+}
+
 static void error_trampoline(mca_btl_base_module_t *btl, int32_t flags, struct opal_proc_t *errproc,
                              char *info)
 {
@@ -166,8 +173,9 @@ static void error_trampoline(mca_btl_base_module_t *btl, int32_t flags, struct o
     if (rail >= 0 && NULL != errproc && !(flags & MCA_BTL_ERROR_FLAGS_FATAL)) {
         mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc((ompi_proc_t *) errproc);
         if (NULL != ep
-            && fsbml_proof_failed(ep, (uint32_t) rail, NULL != info ? info : "its connection failed")) {
-            return; /* it had not carried anything yet */
+            && (fsbml_proof_failed(ep, (uint32_t) rail, NULL != info ? info : "its connection failed")
+                || (NULL != survives && survives(ep, (uint32_t) rail)))) {
+            return; /* it had not carried anything yet, or what it had is sent again */
         }
     }
     if (NULL != fsbml_rails.error_cb) {

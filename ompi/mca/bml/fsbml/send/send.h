@@ -70,6 +70,8 @@ void fsbml_held_drop(mca_bml_fsbml_endpoint_t *ep);
 /** Registers the function that is called when a peer asks for a put, while this process does not put yet. */
 void fsbml_recv_wake_by(void (*fn)(mca_bml_fsbml_group_t *group));
 int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc, void *data);
+/** Has a function asked about a path that has failed after it carried messages: true, they are not lost. */
+void fsbml_recv_survive_by(bool (*fn)(mca_bml_fsbml_endpoint_t *ep, uint32_t rail));
 int fsbml_recv_register_error(mca_btl_base_module_error_cb_fn_t cbfunc);
 /** A message that the PML takes for sent will not get there: tells the user and the PML, which ends the job.
  */
@@ -110,6 +112,20 @@ static inline uint32_t fsbml_choose(mca_bml_fsbml_endpoint_t *ep, uint64_t now, 
         return (uint32_t) fsbml_sched_choose_far(fsbml_rails.sched, now, bytes, rails, far);
     }
     return (uint32_t) fsbml_sched_choose(fsbml_rails.sched, now, bytes, rails);
+}
+
+/** The path for a message, of any number of rails. Cost of a choice of one is a comparison. */
+static inline mca_bml_fsbml_path_t *fsbml_choose_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rails,
+                                                      uint64_t now, size_t bytes)
+{
+    if (0 == (rails & (rails - 1))) {
+        if (OPAL_UNLIKELY(0 != atomic_load_explicit(&ep->asleep, memory_order_relaxed))) {
+            fsbml_ask_more(ep, rails, bytes);
+        }
+        /* no rail at all: the message is pending until one comes back, or fails with all others */
+        return 0 != rails ? fsbml_path(ep, (uint32_t) __builtin_ctz(rails)) : &ep->path[0];
+    }
+    return fsbml_path(ep, fsbml_choose(ep, now, bytes, rails));
 }
 
 /* send/refused.c: what a rail refuses, offered to the others */

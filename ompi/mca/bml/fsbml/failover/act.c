@@ -1,0 +1,169 @@
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the core wants done for a peer, and what a user is told of it. */
+
+#include "failover/failover.h"
+
+#include "opal/util/show_help.h"
+
+enum {
+    LOOK_NS = 10000000, /* between two questions to the kernel about a peer's retransmissions */
+    ROOM_NS = 50000,    /* and whether a BTL has room again */
+};
+
+/* ------------------------------------------------------------------ what is told */
+
+static void note_closed(fsbml_framed_t *p, uint32_t rail, uint64_t now)
+{
+    p->failed |= fsbml_bit(rail);
+    p->way[rail].failed_ns = now;
+    FSBML_VERBOSE(FSBML_V_RAILS, "rail %s to %s carries no messages now", fsbml_rails.rail[rail].name,
+                  OMPI_NAME_PRINT(&p->ep->proc->super.proc_name));
+}
+
+static void note_resumed(fsbml_framed_t *p, uint32_t rail, uint32_t count, uint64_t now)
+{
+    p->way[rail].sent_again = count;
+    p->way[rail].resumed_ns = now;
+}
+
+/* Once for each failure of a rail to this peer: the job goes on, but somebody should look at a cable. A path
+ * that was suspected and works after all is back before that. */
+static void tell_dead(fsbml_framed_t *p, uint32_t rail)
+{
+    const mca_bml_fsbml_rail_t *r = &fsbml_rails.rail[rail];
+    const uint32_t count = p->way[rail].sent_again;
+    char rest[256], detail[FSBML_NAME_DETAIL], why[FSBML_REASON_MAX];
+    if (0 != (p->told & fsbml_bit(rail))) {
+        return;
+    }
+    p->told |= fsbml_bit(rail);
+    char *peer = fsbml_proc_host(p->ep->proc);
+    fsbml_rails_names(fsbml_framed_rails(p), rest, sizeof(rest));
+    opal_show_help(FSBML_HELP, "rail failed", true, r->name, fsbml_name_detail(r, detail), fsbml_node_name(),
+                   peer, '\0' != rest[0] ? rest : "none", count,
+                   (double) (p->way[rail].resumed_ns - p->way[rail].failed_ns) / 1e6);
+    snprintf(why, sizeof(why), "it failed during the job; %u messages were sent again by other rails", count);
+    fsbml_diagnose_note(rail, peer, FSBML_FAULT_OTHER, why);
+    free(peer);
+}
+
+static void tell_up(fsbml_framed_t *p, uint32_t rail, uint64_t now)
+{
+    if (0 != (p->failed & fsbml_bit(rail))) {
+        FSBML_VERBOSE(FSBML_V_RAILS, "rail %s to %s carries messages again, after %.1f s",
+                      fsbml_rails.rail[rail].name, OMPI_NAME_PRINT(&p->ep->proc->super.proc_name),
+                      (double) (now - p->way[rail].failed_ns) / 1e9);
+        p->failed &= ~fsbml_bit(rail);
+        p->told &= ~fsbml_bit(rail);
+        p->broken &= ~fsbml_bit(rail);
+    }
+    p->stranded = false;
+    fsbml_renew_end(p, rail);
+}
+
+/* ------------------------------------------------------------- what is to be done */
+
+/* The kernel's retransmissions are a sign against a path. */
+static void look_at_paths(fsbml_framed_t *p, uint64_t now)
+{
+    if (now - p->looked_ns < LOOK_NS || fsbml_delivery_idle(p->delivery)) {
+        return;
+    }
+    p->looked_ns = now;
+    for (uint32_t left = p->up; 0 != left; left &= left - 1) {
+        const uint32_t rail = (uint32_t) __builtin_ctz(left);
+        const mca_bml_base_btl_t *path = &fsbml_path(p->ep, rail)->super;
+        if (fsbml_socket_is_resent(path->btl, path->btl_endpoint)) {
+            fsbml_delivery_path_doubtful(p->delivery, p->way[rail].number, now);
+        }
+    }
+}
+
+/* False: no more can be done now. */
+static bool do_one(fsbml_framed_t *p, const fsbml_delivery_action_t *a, uint64_t now)
+{
+    const uint32_t rail = p->rail[a->path];
+    bool goes = true;
+    switch (a->kind) {
+    case FSBML_DELIVERY_RELEASE:
+        fsbml_message_delivered(a->handle);
+        break;
+    case FSBML_DELIVERY_FRAME:
+        opal_mutex_unlock(&p->lock);
+        goes = fsbml_message_control(p, rail, a->frame, a->bytes);
+        opal_mutex_lock(&p->lock);
+        if (!goes) {
+            fsbml_delivery_unsent(p->delivery, now, a);
+        }
+        break;
+    case FSBML_DELIVERY_UP:
+        tell_up(p, rail, now);
+        break;
+    case FSBML_DELIVERY_SUSPECTED:
+        note_closed(p, rail, now);
+        fsbml_delivery_path_up(p->delivery, a->path, now);
+        break;
+    case FSBML_DELIVERY_RESUMED:
+        note_resumed(p, rail, a->count, now);
+        fsbml_delivery_path_up(p->delivery, a->path, now);
+        break;
+    case FSBML_DELIVERY_DEAD: /* its connection may work again once the network does: it is asked on for ever
+                               */
+        tell_dead(p, rail);
+        fsbml_renew_begin(p, rail);
+        fsbml_delivery_path_up(p->delivery, a->path, now);
+        break;
+    case FSBML_DELIVERY_STRANDED:
+        p->stranded = true;
+        break;
+    }
+    return goes;
+}
+
+/* What the PML takes for sent will not get there. */
+static void give_up(fsbml_framed_t *p)
+{
+    if ((NULL != p->first || !fsbml_delivery_idle(p->delivery)) && !fsbml_closing_has_begun()) {
+        opal_mutex_unlock(&p->lock);
+        fsbml_lost(p->ep, p->ep->path[0].super.btl, OMPI_ERR_UNREACH);
+        opal_mutex_lock(&p->lock);
+    }
+}
+
+void fsbml_framed_act(fsbml_framed_t *p)
+{
+    opal_mutex_lock(&p->lock);
+    p->again = true;
+    while (p->again && !p->acting) {
+        fsbml_delivery_action_t action;
+        uint64_t now = fsbml_now_ns();
+        p->acting = true;
+        p->again = false;
+        atomic_store(&p->due_ns, UINT64_MAX);
+        look_at_paths(p, now);
+        fsbml_renew_look(p, now);
+        if (fsbml_delivery_due(p->delivery) <= now) {
+            (void) fsbml_delivery_tick(p->delivery, now);
+        }
+        while (fsbml_delivery_next(p->delivery, now, &action) && do_one(p, &action, now)) {
+        }
+        fsbml_message_send_again(p);
+        fsbml_message_send_waiting(p);
+        if (p->stranded) {
+            give_up(p);
+        }
+        fsbml_framed_due(p, fsbml_delivery_due(p->delivery));
+        if (NULL != p->first) {
+            fsbml_framed_due(p, fsbml_now_ns() + ROOM_NS);
+        }
+        p->acting = false;
+    }
+    opal_mutex_unlock(&p->lock);
+}
+
+int fsbml_failover_look(void)
+{
+    (void) fsbml_framed_each_due(fsbml_framed_act);
+    return 0;
+}

@@ -1,0 +1,201 @@
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The room's set-up and teardown, and how both ends of a connection agree on frames. */
+
+#include "failover/failover.h"
+
+#include "opal/runtime/opal_progress.h"
+
+static fsbml_delivery_store_t *store; /* NULL: there is no failover */
+static bool ignores_pipe;
+
+enum { MOST_HANDLES = 65536 };
+
+bool fsbml_failover_is_on(void)
+{
+    return NULL != store;
+}
+
+/* ------------------------------------------------------------------- peers */
+
+static uint64_t life_of(uint32_t rank)
+{
+    return (uint64_t) OMPI_PROC_MY_NAME->jobid << 32 ^ (uint64_t) rank << 8 ^ fsbml_life;
+}
+
+/* Whether both ends make and understand frames; *paths: how many of them the end that counts has. */
+static bool agree(const mca_bml_fsbml_endpoint_t *ep, bool counts, uint32_t *paths)
+{
+    const ompi_process_name_t *peer = &ep->proc->super.proc_name;
+    if (ep->capacity < 2 || peer->jobid != OMPI_PROC_MY_NAME->jobid || peer->vpid >= MOST_HANDLES
+        || OMPI_PROC_MY_NAME->vpid >= MOST_HANDLES) {
+        return false;
+    }
+    fsbml_hello_t *hello = malloc(sizeof(*hello));
+    const bool speaks =
+        NULL != hello && 0 == fsbml_hello_fetch(peer, hello) && 0 != (hello->flags & FSBML_HELLO_FRAMES);
+    *paths = speaks && !counts ? hello->n_rails : fsbml_rails.n_rails;
+    free(hello);
+    return speaks;
+}
+
+static void begin(mca_bml_fsbml_endpoint_t *ep)
+{
+    const uint32_t own = OMPI_PROC_MY_NAME->vpid, peer = ep->proc->super.proc_name.vpid;
+    const bool counts = own < peer;
+    uint32_t paths;
+    if (NULL == store || !agree(ep, counts, &paths)) {
+        return;
+    }
+    fsbml_framed_t *p = calloc(1, sizeof(*p) + fsbml_rails.n_rails * sizeof(p->way[0]));
+    const fsbml_delivery_peer_t ends = {.own_life = life_of(own),
+                                        .peer_life = life_of(peer),
+                                        .own_handle = (uint16_t) peer,
+                                        .peer_handle = (uint16_t) own,
+                                        .paths = paths};
+    fsbml_delivery_t *delivery = NULL != p ? fsbml_delivery_create(store, &ends) : NULL;
+    if (NULL == delivery) {
+        free(p); /* its messages are not framed, and those of the peer are not taken: it does not send any */
+        return;
+    }
+    p->ep = ep;
+    p->counts = counts;
+    p->paths = paths;
+    p->delivery = delivery;
+    fsbml_framed_add(p);
+    fsbml_framed_from(peer, p);
+    atomic_store_explicit(&ep->framed, p, memory_order_release);
+}
+
+static void number(fsbml_framed_t *p, uint32_t rail, uint32_t as)
+{
+    if (as < p->paths) {
+        opal_mutex_lock(&p->lock);
+        p->way[rail].number = (uint8_t) as;
+        p->rail[as] = (uint8_t) rail;
+        p->numbered |= fsbml_bit(rail);
+        opal_mutex_unlock(&p->lock);
+    }
+}
+
+static int path_known(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
+{
+    if (0 == ep->n_paths) {
+        begin(ep);
+    }
+    fsbml_framed_t *p = fsbml_framed_of(ep);
+    if (NULL != p && p->counts) {
+        number(p, path->rail, path->rail);
+    }
+    return OMPI_SUCCESS;
+}
+
+static void path_paired(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, uint32_t peers_rail)
+{
+    fsbml_framed_t *p = fsbml_framed_of(ep);
+    if (NULL != p && !p->counts) {
+        number(p, path->rail, peers_rail);
+    }
+}
+
+static void path_live(mca_bml_fsbml_endpoint_t *ep)
+{
+    fsbml_framed_t *p = fsbml_framed_of(ep);
+    if (NULL == p) {
+        return;
+    }
+    opal_mutex_lock(&p->lock);
+    for (uint32_t left = atomic_load(&ep->live) & p->numbered & ~p->up; 0 != left; left &= left - 1) {
+        const uint32_t rail = (uint32_t) __builtin_ctz(left);
+        fsbml_delivery_path_up(p->delivery, p->way[rail].number, fsbml_now_ns());
+        p->up |= fsbml_bit(rail);
+    }
+    opal_mutex_unlock(&p->lock);
+    fsbml_framed_act(p);
+}
+
+static void forget(mca_bml_fsbml_endpoint_t *ep)
+{
+    fsbml_framed_t *p = fsbml_framed_of(ep);
+    if (NULL == p) {
+        return;
+    }
+    fsbml_framed_from(ep->proc->super.proc_name.vpid, NULL);
+    atomic_store(&ep->framed, NULL);
+    fsbml_framed_remove(p);
+    for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
+        fsbml_renew_end(p, r);
+    }
+    fsbml_message_forget(p);
+    fsbml_delivery_destroy(p->delivery);
+    OBJ_DESTRUCT(&p->lock);
+    free(p);
+}
+
+/* A BTL says that a connection has failed which has carried messages. */
+static bool survives(mca_bml_fsbml_endpoint_t *ep, uint32_t rail)
+{
+    fsbml_framed_t *p = fsbml_framed_of(ep);
+    if (NULL == p) {
+        return false;
+    }
+    opal_mutex_lock(&p->lock);
+    fsbml_framed_failed(p, rail);
+    const bool does = 0 != fsbml_framed_rails(p);
+    opal_mutex_unlock(&p->lock);
+    return does;
+}
+
+/* ---------------------------------------------------------------- begin and end */
+
+static const fsbml_peers_listener_t listener = {
+    .path_known = path_known, .path_paired = path_paired, .path_live = path_live, .forget = forget};
+
+void fsbml_failover_setup(void)
+{
+    fsbml_delivery_limits_t limits;
+    if (!mca_bml_fsbml_params.failover || 0 == fsbml_rails.n_groups) {
+        return;
+    }
+    fsbml_delivery_limits(&limits);
+    limits.wait_ns = mca_bml_fsbml_params.failover_wait_ns;
+    store = fsbml_delivery_store_create(&limits);
+    if (NULL == store) {
+        return;
+    }
+    const size_t ranks = fsbml_job_size();
+    fsbml_framed_reset(ranks < MOST_HANDLES ? (uint32_t) ranks : MOST_HANDLES);
+    for (uint32_t g = 0; g < fsbml_rails.n_groups; ++g) {
+        fsbml_framed_construct(fsbml_rails.group[g]);
+    }
+    if (OMPI_SUCCESS != fsbml_framed_receive()) {
+        fsbml_delivery_store_destroy(store);
+        store = NULL;
+        return;
+    }
+    /* To write to a connection that its peer has ended is an error like others then. */
+    struct sigaction pipe;
+    if (0 == sigaction(SIGPIPE, NULL, &pipe) && SIG_DFL == pipe.sa_handler) {
+        ignores_pipe = SIG_ERR != signal(SIGPIPE, SIG_IGN);
+    }
+    fsbml_peers_listen(&listener);
+    fsbml_recv_survive_by(survives);
+    fsbml_renew_setup();
+    opal_progress_register(fsbml_failover_look);
+}
+
+void fsbml_failover_teardown(void)
+{
+    if (NULL == store) {
+        return;
+    }
+    opal_progress_unregister(fsbml_failover_look);
+    fsbml_recv_survive_by(NULL);
+    if (ignores_pipe) {
+        (void) signal(SIGPIPE, SIG_DFL);
+        ignores_pipe = false;
+    }
+    fsbml_framed_reset(0);
+    fsbml_delivery_store_destroy(store);
+    store = NULL;
+}

@@ -1,0 +1,148 @@
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Failover: each message to a peer exactly once, also while rails die and come back (bml_fsbml_failover).
+ *
+ * The core numbers messages, keeps them and says which are to be sent again (core/delivery). This room makes
+ * frames of them, gives those to the rails' BTLs, and tells the core what came in and what failed.
+ *
+ * - The PML's descriptors are FSBML's own: a message with its bytes, which stays until the peer has
+ *   acknowledged it, whatever becomes of what carried it. The rail is chosen when it is sent.
+ * - A frame is a descriptor of that rail's BTL, under one tag of FSBML's. Its completion, which says that the
+ *   network has the bytes, completes the message to the PML.
+ * - What no rail takes waits here, in the PML's order.
+ * - Peers of other jobs, without failover, or with one rail are served by send/ as ever, and so are put and
+ *   get of hardware.
+ */
+#ifndef MCA_BML_FSBML_FAILOVER_H
+#define MCA_BML_FSBML_FAILOVER_H
+
+#include "send/send.h"
+
+/** Once the pseudo BTLs are made. */
+void fsbml_failover_setup(void);
+/** After the last message; before the peers go. */
+void fsbml_failover_teardown(void);
+/** Whether this process understands frames: for its hello. */
+bool fsbml_failover_is_on(void);
+
+/* ------------------------------------------------------------------- inside the room */
+
+typedef struct fsbml_message_t fsbml_message_t;
+
+/** What failover knows of one rail to one peer. */
+typedef struct fsbml_way_t {
+    uint64_t failed_ns, resumed_ns;  /**< when it failed last, and when the peer had said what it has */
+    uint32_t sent_again;             /**< messages, then */
+    uint32_t in_hand;                /**< messages that threads have numbered, and not yet given to the BTL */
+    uint32_t in_row;                 /**< that were numbered since there was none */
+    uint8_t number;                  /**< of its path, as both ends count */
+    bool ending;                     /**< its connection is closed, or will be; a fresh one follows */
+    uint64_t renewed_ns;             /**< when one was made last */
+    struct fsbml_renewal_t *renewal; /**< NULL: it works, or can only be waited for */
+} fsbml_way_t;
+
+/** A peer to and from which messages are framed. */
+typedef struct fsbml_framed_t {
+    mca_bml_fsbml_endpoint_t *ep;
+    struct fsbml_framed_t *next, **to_this; /**< all peers */
+    bool counts;                            /**< paths are numbered as this end's rails, else as the peer's */
+    uint32_t paths;
+    _Atomic uint64_t due_ns; /**< when there is something to do */
+
+    opal_mutex_t lock; /**< of all below */
+    fsbml_delivery_t *delivery;
+    fsbml_message_t *first, *last; /**< no path takes them; in order */
+    fsbml_message_t *all;
+    uint32_t numbered, up;         /**< rails whose path has a number; that the core knows of */
+    uint32_t failed, told;         /**< rails that carry no messages; of which that was shown */
+    uint32_t broken;               /**< of those: whose connection its BTL has given up */
+    bool acting, again;            /**< a thread does what is to be done; there is more */
+    bool stranded;                 /**< no path is left, or was for as long as messages may wait */
+    uint64_t looked_ns;            /**< when the kernel was asked about retransmissions */
+    uint8_t rail[FSBML_MAX_RAILS]; /**< of a path, by its number */
+    fsbml_way_t way[];             /**< by rail */
+} fsbml_framed_t;
+
+enum { FSBML_NO_RAIL = UINT8_MAX };
+
+struct fsbml_message_t {
+    mca_btl_base_descriptor_t super; /**< what the PML has of it */
+    mca_btl_base_segment_t segment;
+    fsbml_framed_t *to;                /**< NULL: the peer is gone */
+    fsbml_message_t *next;             /**< of those that wait */
+    fsbml_message_t *after, **to_this; /**< of all */
+    mca_btl_base_descriptor_t *kept;   /**< the sender's own one, which it keeps; NULL: it has this one */
+    uint32_t frames;                   /**< of it that BTLs have */
+    bool undelivered;                  /**< the peer has not acknowledged it */
+    bool open;                         /**< the PML is to be told of its completion */
+    mca_btl_base_tag_t tag;
+    uint8_t rail; /**< that bulk is meant for, or FSBML_NO_RAIL */
+    _Alignas(16) char bytes[];
+};
+
+/** NULL: this peer's messages are not framed. */
+static inline fsbml_framed_t *fsbml_framed_of(const mca_bml_fsbml_endpoint_t *ep)
+{
+    return atomic_load_explicit(&ep->framed, memory_order_acquire);
+}
+
+/* failover/peer.c: peers, and when there is something to do for one */
+void fsbml_framed_add(fsbml_framed_t *p);
+void fsbml_framed_remove(fsbml_framed_t *p);
+/** Calls a function for each peer that is due; meanwhile none goes. False: there is none, or another thread
+ * is at it. */
+bool fsbml_framed_each_due(void (*act)(fsbml_framed_t *p));
+/** Something is to be done at `ns`, or was to be sooner. */
+void fsbml_framed_due(fsbml_framed_t *p, uint64_t ns);
+/** Live rails whose path takes messages. With the lock. */
+uint32_t fsbml_framed_rails(const fsbml_framed_t *p);
+/** A path's connection has failed. With the lock; nothing is sent again before the BTL has returned. */
+void fsbml_framed_failed(fsbml_framed_t *p, uint32_t rail);
+
+/* failover/message.c: messages, and what carries them */
+/** A message with room for `bytes`; NULL: no memory. */
+fsbml_message_t *fsbml_message_make(fsbml_framed_t *p, size_t bytes, uint32_t flags);
+/** One that was not sent. */
+void fsbml_message_free(fsbml_message_t *m);
+/** Sends a message, or has it wait. */
+void fsbml_message_send(fsbml_message_t *m);
+/** With the lock, which they give back meanwhile: sends what waits; what is to be sent again. */
+void fsbml_message_send_waiting(fsbml_framed_t *p);
+void fsbml_message_send_again(fsbml_framed_t *p);
+/** The peer has acknowledged it. With the lock, which it gives back meanwhile. */
+void fsbml_message_delivered(fsbml_message_t *m);
+/** Sends a control frame; false: its BTL has no room for it. */
+bool fsbml_message_control(fsbml_framed_t *p, uint32_t rail, const void *frame, size_t bytes);
+/** The peer goes: frees what no BTL has. */
+void fsbml_message_forget(fsbml_framed_t *p);
+
+/* failover/renew.c: fresh connections for paths that are dead */
+/** A path is dead, or works again. With the lock. */
+void fsbml_renew_begin(fsbml_framed_t *p, uint32_t rail);
+void fsbml_renew_end(fsbml_framed_t *p, uint32_t rail);
+/** Looks whether the network works again. With the lock, which it gives back meanwhile. */
+void fsbml_renew_look(fsbml_framed_t *p, uint64_t now);
+/** The peer has ended its end of a connection. */
+void fsbml_renew_setup(void);
+
+/* failover/act.c: what the core wants done */
+/** Has all that is to be done for a peer done, by this thread or the one that is at it. Without the lock. */
+void fsbml_framed_act(fsbml_framed_t *p);
+/** The progress function. */
+int fsbml_failover_look(void);
+
+/* failover/framed.c: the pseudo BTL's functions, and frames that come in */
+/** Has a group's pseudo BTL send by frames; once, before the first message. */
+void fsbml_framed_construct(mca_bml_fsbml_group_t *group);
+/** From now on frames come in. */
+int fsbml_framed_receive(void);
+/** The peer whose frames have this handle. */
+void fsbml_framed_from(uint32_t handle, fsbml_framed_t *p);
+void fsbml_framed_reset(uint32_t handles);
+
+/** Under which frames go. */
+#define FSBML_TAG_FRAME ((mca_btl_base_tag_t) (MCA_BTL_TAG_USR + 0x71))
+
+#endif /* MCA_BML_FSBML_FAILOVER_H */

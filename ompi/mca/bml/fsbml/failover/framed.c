@@ -1,0 +1,247 @@
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pseudo BTL's functions where messages are framed, and frames that come in. For a peer whose messages
+ * are not framed each is the one that the pseudo BTL has otherwise. */
+
+#include "failover/failover.h"
+
+/* All groups' pseudo BTLs have the same. */
+static mca_btl_base_module_t plain;
+
+static fsbml_framed_t *framed(struct mca_btl_base_endpoint_t *endpoint)
+{
+    return fsbml_framed_of((mca_bml_fsbml_endpoint_t *) endpoint);
+}
+
+static mca_btl_base_descriptor_t *framed_alloc(mca_btl_base_module_t *btl,
+                                               struct mca_btl_base_endpoint_t *endpoint, uint8_t order,
+                                               size_t size, uint32_t flags)
+{
+    fsbml_framed_t *p = framed(endpoint);
+    if (NULL == p) {
+        return plain.btl_alloc(btl, endpoint, order, size, flags);
+    }
+    fsbml_message_t *m = fsbml_message_make(p, size, flags);
+    return NULL != m ? &m->super : NULL;
+}
+
+/* The rail that bulk takes, or -1: it is to wait. */
+static int rail_for_bulk(fsbml_framed_t *p, struct opal_convertor_t *convertor, size_t reserve, size_t *size,
+                         uint32_t flags)
+{
+    const bool may_cut = 0 == (flags & MCA_BTL_DES_FLAGS_PRIORITY);
+    opal_mutex_lock(&p->lock);
+    uint32_t rails = fsbml_framed_rails(p);
+    opal_mutex_unlock(&p->lock);
+    if (0 == rails) {
+        return FSBML_NO_RAIL;
+    }
+    const mca_bml_fsbml_path_t *path = fsbml_choose_path(p->ep, rails, fsbml_now_ns(), reserve + *size);
+    return fsbml_flow_rail(path->rail, rails, size, may_cut, convertor,
+                           convertor->local_size - convertor->bConverted);
+}
+
+static mca_btl_base_descriptor_t *framed_prepare_src(mca_btl_base_module_t *btl,
+                                                     struct mca_btl_base_endpoint_t *endpoint,
+                                                     struct opal_convertor_t *convertor, uint8_t order,
+                                                     size_t reserve, size_t *size, uint32_t flags)
+{
+    fsbml_framed_t *p = framed(endpoint);
+    if (NULL == p) {
+        return plain.btl_prepare_src(btl, endpoint, convertor, order, reserve, size, flags);
+    }
+    const size_t most = p->ep->group->max_send_size;
+    int rail = FSBML_NO_RAIL;
+    *size = reserve + *size > most ? most - reserve : *size;
+    if (*size > FSBML_FLOW_BULK && NULL != convertor) {
+        rail = rail_for_bulk(p, convertor, reserve, size, flags);
+        if (rail < 0) {
+            return NULL;
+        }
+    }
+    fsbml_message_t *m = fsbml_message_make(p, reserve + *size, flags);
+    if (NULL == m) {
+        return NULL;
+    }
+    m->rail = (uint8_t) rail;
+    if (NULL != convertor) {
+        struct iovec iov = {.iov_base = m->bytes + reserve, .iov_len = *size};
+        uint32_t n = 1;
+        (void) opal_convertor_pack(convertor, &iov, &n, size);
+        m->segment.seg_len = reserve + *size;
+    }
+    return &m->super;
+}
+
+static bool is_framed(const mca_btl_base_descriptor_t *des)
+{
+    return FSBML_DES_FRAMED == (des->des_flags & FSBML_DES_MASK);
+}
+
+static int framed_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
+{
+    if (!is_framed(des)) {
+        return plain.btl_free(btl, des);
+    }
+    fsbml_message_free((fsbml_message_t *) des);
+    return OMPI_SUCCESS;
+}
+
+/* The sender of an active message keeps its descriptor, and sends it again with other bytes. */
+static fsbml_message_t *stand_in(fsbml_message_t *of)
+{
+    fsbml_message_t *m = fsbml_message_make(of->to, of->segment.seg_len, of->super.des_flags);
+    if (NULL != m) {
+        memcpy(m->bytes, of->bytes, of->segment.seg_len);
+        m->kept = &of->super;
+    }
+    return m;
+}
+
+static int framed_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                       mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
+{
+    if (!is_framed(des)) {
+        return plain.btl_send(btl, endpoint, des, tag);
+    }
+    fsbml_message_t *m = (fsbml_message_t *) des;
+    if (!fsbml_onesided_is_tag(tag)) { /* whose context is its own */
+        des->des_context = ((mca_bml_fsbml_endpoint_t *) endpoint)->bml_btl;
+    }
+    if (0 == (des->des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP)) {
+        m = stand_in(m);
+        if (NULL == m) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+    }
+    m->tag = tag;
+    m->open = true;
+    fsbml_message_send(m);
+    return OMPI_SUCCESS;
+}
+
+/* What an immediate send has taken is complete for the PML, so it must go at once, or be refused. */
+static int framed_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
+                        struct opal_convertor_t *convertor, void *header, size_t header_size,
+                        size_t payload_size, uint8_t order, uint32_t flags, mca_btl_base_tag_t tag,
+                        mca_btl_base_descriptor_t **descriptor)
+{
+    fsbml_framed_t *p = framed(endpoint);
+    if (NULL == p) {
+        return plain.btl_sendi(btl, endpoint, convertor, header, header_size, payload_size, order, flags, tag,
+                               descriptor);
+    }
+    fsbml_message_t *m = fsbml_message_make(p, header_size + payload_size, flags);
+    opal_mutex_lock(&p->lock);
+    const bool goes = NULL == p->first && 0 != fsbml_framed_rails(p);
+    opal_mutex_unlock(&p->lock);
+    if (NULL == m || !goes) {
+        if (NULL != descriptor) {
+            *descriptor = NULL != m ? &m->super : NULL;
+        } else if (NULL != m) {
+            fsbml_message_free(m);
+        }
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(m->bytes, header, header_size);
+    if (payload_size > 0) {
+        struct iovec iov = {.iov_base = m->bytes + header_size, .iov_len = payload_size};
+        uint32_t n = 1;
+        (void) opal_convertor_pack(convertor, &iov, &n, &payload_size);
+    }
+    m->tag = tag;
+    fsbml_message_send(m);
+    if (NULL != descriptor) {
+        *descriptor = NULL;
+    }
+    return OMPI_SUCCESS;
+}
+
+void fsbml_framed_construct(mca_bml_fsbml_group_t *group)
+{
+    mca_btl_base_module_t *pseudo = &group->pseudo;
+    plain = *pseudo;
+    pseudo->btl_alloc = framed_alloc;
+    pseudo->btl_prepare_src = framed_prepare_src;
+    pseudo->btl_free = framed_free;
+    pseudo->btl_send = framed_send;
+    pseudo->btl_sendi = framed_sendi;
+}
+
+/* ------------------------------------------------------------------- coming in */
+
+static fsbml_framed_t *_Atomic *from; /* by the handle, which is the peer's rank */
+static uint32_t n_from;
+
+void fsbml_framed_reset(uint32_t handles)
+{
+    free(from);
+    from = 0 != handles ? calloc(handles, sizeof(*from)) : NULL;
+    n_from = NULL != from ? handles : 0;
+}
+
+void fsbml_framed_from(uint32_t handle, fsbml_framed_t *p)
+{
+    if (handle < n_from) {
+        atomic_store_explicit(&from[handle], p, memory_order_release);
+    }
+}
+
+/* As the BTL itself calls back. */
+static void deliver(mca_btl_base_module_t *btl, const fsbml_received_t *des, mca_btl_base_tag_t tag,
+                    size_t header)
+{
+    const mca_btl_active_message_callback_t *to = &mca_btl_base_active_message_trigger[tag];
+    mca_btl_base_segment_t segment = des->des_segments[0];
+    segment.seg_addr.pval = (char *) segment.seg_addr.pval + header;
+    segment.seg_len -= header;
+    fsbml_received_t message = *des;
+    message.des_segments = &segment;
+    message.des_segment_count = 1;
+    if (NULL == to->cbfunc || FSBML_TAG_FRAME == tag) {
+        return;
+    }
+#ifdef FSBML_OMPI_4
+    to->cbfunc(btl, tag, &message, to->cbdata);
+#else
+    message.tag = tag;
+    message.cbdata = to->cbdata;
+    to->cbfunc(btl, &message);
+#endif
+}
+
+static void recv_frame(FSBML_RECV_PARAMS(btl, des))
+{
+#ifdef FSBML_OMPI_4
+    (void) recv_tag;
+    (void) recv_data;
+#endif
+    const mca_btl_base_segment_t *segment = des->des_segments;
+    const int handle =
+        1 == des->des_segment_count ? fsbml_delivery_handle_of(segment->seg_addr.pval, segment->seg_len) : -1;
+    fsbml_framed_t *p = handle >= 0 && (uint32_t) handle < n_from
+                            ? atomic_load_explicit(&from[handle], memory_order_acquire)
+                            : NULL;
+    const mca_bml_fsbml_path_t *path = NULL != p ? fsbml_path_over(p->ep, btl) : NULL;
+    if (NULL == path || 0 == (p->numbered & fsbml_bit(path->rail))) {
+        FSBML_VERBOSE(FSBML_V_PEER, "a frame of nobody that is known here is dropped");
+        return;
+    }
+    fsbml_delivery_arrival_t arrival;
+    opal_mutex_lock(&p->lock);
+    const int rc = fsbml_delivery_arrived(p->delivery, p->way[path->rail].number, fsbml_now_ns(),
+                                          segment->seg_addr.pval, segment->seg_len, &arrival);
+    fsbml_framed_due(p, fsbml_delivery_due(p->delivery));
+    opal_mutex_unlock(&p->lock);
+    if (1 == rc) {
+        deliver(btl, des, arrival.tag, arrival.header);
+    }
+    if (arrival.work) {
+        fsbml_framed_act(p);
+    }
+}
+
+int fsbml_framed_receive(void)
+{
+    return fsbml_rails_receive(FSBML_TAG_FRAME, recv_frame, NULL);
+}

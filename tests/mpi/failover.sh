@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Rails that fail while a job runs, and come back: every byte is right, each message comes once, the job goes on, and says so.
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026      The FSBML developers. All rights reserved.
+set -euo pipefail
+# shellcheck source=tests/mpi/harness.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
+
+LIMIT=${FSBML_TEST_LIMIT:-120}
+FAILOVER=(--mca bml fsbml --mca bml_fsbml_verbose 5 --mca bml_fsbml_failover 1)
+
+# has_come FILE PATTERN: waits for a line, for some seconds; false if it has not come.
+has_come() {
+    local turns=0
+    until grep -qE "$2" "$1"; do
+        [ $((turns += 1)) -le 200 ] && kill -0 "$harness_pid" 2>/dev/null || return 1
+        sleep 0.05
+    done
+}
+
+# link NODE RAIL WORD
+link() { harness_fsbml cluster set --name "$harness_cluster" --node "$1" --rail "$2" "$3"; }
+
+# start_stream SECONDS: the job, until its stream has run for a second.
+start_stream() {
+    harness_cluster_up 2 200mbit 100mbit
+    harness_program stream "$1"
+    harness_start "$LIMIT" 2 "${FAILOVER[@]}" "${harness_command[@]}"
+    has_come "$harness_stdout" '^stream: begins' || :
+    sleep 1
+}
+
+# survives NAME NODE RAIL WORD: the rail fails in that way in the midst of a stream, is told of, and carries messages again.
+survives() {
+    local reason failed=no back=no
+    harness_wanted "$1" || return 0
+    start_stream 7
+    link "$2" "$3" "$4"
+    ! has_come "$harness_stderr" 'A rail failed during the job' || failed=yes
+    link "$2" "$3" up
+    ! has_come "$harness_stderr" "rail rail$3 to .* carries messages again" || back=yes
+    harness_wait
+    reason=$(harness_failure "stream" "$LIMIT")
+    [ -n "$reason" ] || [ "$failed" = yes ] || reason="nothing is said of a rail that has failed"
+    [ -n "$reason" ] || grep -qE "^  Rail: +rail$3 " "$harness_stderr" || reason="another rail is said to have failed"
+    [ -n "$reason" ] || [ "$back" = yes ] || reason="it does not carry messages again"
+    harness_result "$1" "$reason"
+    grep '^stream: .*pause' "$harness_stdout" | sed 's/^/# /' || :
+}
+
+# A peer that does not run for a while answers on no rail: that is no rail that has failed.
+paused() {
+    local name="a peer that is stopped has no rail that failed" reason pid
+    harness_wanted "$name" || return 0
+    start_stream 6
+    for pid in $(pgrep -f "^${harness_command[0]} "); do
+        grep -qzx OMPI_COMM_WORLD_RANK=1 "/proc/$pid/environ" 2>/dev/null || continue
+        kill -STOP "$pid"
+        sleep 3
+        kill -CONT "$pid"
+    done
+    harness_wait
+    reason=$(harness_failure "stream" "$LIMIT")
+    [ -n "$reason" ] || ! grep -qE 'A rail failed|carries no messages' "$harness_stderr" || reason="one was taken for failed"
+    harness_result "$name" "$reason"
+}
+
+# cut_at_random NAME RANKS CASE...: rails fail in turn while the cases run, each for up to a second.
+cut_at_random() {
+    local name=$1 ranks=$2 reason case n=0
+    local words=(down dead deaf down)
+    shift 2
+    harness_wanted "$name" || return 0
+    harness_cluster_up 2 200mbit 100mbit
+    harness_program suite "$@"
+    harness_start "$LIMIT" "$ranks" "${FAILOVER[@]}" --mca mpi_yield_when_idle 1 "${harness_command[@]}"
+    has_come "$harness_stdout" '^case .* begins' || :
+    while [ "$n" -lt 12 ] && kill -0 "$harness_pid" 2>/dev/null; do
+        link $((RANDOM % 2)) $((n % 2)) "${words[RANDOM % 4]}"
+        sleep "0.$((RANDOM % 9 + 1))"
+        for case in 0 1; do link "$case" $((n % 2)) up; done
+        sleep "0.$((RANDOM % 9 + 1))"
+        n=$((n + 1))
+    done
+    harness_wait
+    for case in "$@"; do
+        [ -n "${reason:-}" ] || reason=$(harness_failure "$case" "$LIMIT")
+    done
+    harness_result "$name" "${reason:-}"
+    printf '# rails failed %d times, which was noticed %s times\n' "$n" "$(grep -c 'carries no messages now' "$harness_stderr" || :)"
+}
+
+harness_begin "Runs jobs whose rails fail and come back." "$@"
+if harness_in version; then
+    survives "a cable is out at the sender" 0 0 down
+    cut_at_random "rails that fail at any moment" 4 "soak 4" "pt2pt" "requests" "collectives" "datatypes"
+fi
+if harness_in once; then
+    survives "a cable is out at the receiver" 1 1 down
+    survives "no frame passes a rail" 0 0 dead
+    survives "no frame gets to a node" 1 0 deaf
+    survives "what a node sends comes back to it" 1 0 loop
+    paused
+fi
+harness_end
