@@ -9,15 +9,6 @@ set -euo pipefail
 LIMIT=${FSBML_TEST_LIMIT:-120}
 FAILOVER=(--mca bml fsbml --mca bml_fsbml_verbose 5 --mca bml_fsbml_failover 1)
 
-# has_come FILE PATTERN: waits for a line, for some seconds; false if it has not come.
-has_come() {
-    local turns=0
-    until grep -qE "$2" "$1"; do
-        [ $((turns += 1)) -le 200 ] && kill -0 "$harness_pid" 2>/dev/null || return 1
-        sleep 0.05
-    done
-}
-
 # link NODE RAIL WORD
 link() { harness_fsbml cluster set --name "$harness_cluster" --node "$1" --rail "$2" "$3"; }
 
@@ -26,7 +17,7 @@ start_stream() {
     harness_cluster_up 2 200mbit 100mbit
     harness_program stream "$1"
     harness_start "$LIMIT" 2 "${FAILOVER[@]}" "${harness_command[@]}"
-    has_come "$harness_stdout" '^stream: begins' || :
+    harness_has_come "$harness_stdout" '^stream: begins' || :
     sleep 1
 }
 
@@ -36,13 +27,15 @@ survives() {
     harness_wanted "$1" || return 0
     start_stream 7
     link "$2" "$3" "$4"
-    ! has_come "$harness_stderr" 'A rail failed during the job' || failed=yes
+    # mpirun of 4.1 loses one such message in twenty, and not this line.
+    ! harness_has_come "$harness_stderr" "rail rail$3 from .* it failed during the job" || failed=yes
     link "$2" "$3" up
-    ! has_come "$harness_stderr" "rail rail$3 to .* carries messages again" || back=yes
+    ! harness_has_come "$harness_stderr" "rail rail$3 to .* carries messages again" || back=yes
     harness_wait
     reason=$(harness_failure "stream" "$LIMIT")
     [ -n "$reason" ] || [ "$failed" = yes ] || reason="nothing is said of a rail that has failed"
-    [ -n "$reason" ] || grep -qE "^  Rail: +rail$3 " "$harness_stderr" || reason="another rail is said to have failed"
+    [ -n "$reason" ] || ! grep -qE "rail rail$((1 - $3)) from .* it failed during the job" "$harness_stderr" ||
+        reason="the other rail is said to have failed"
     [ -n "$reason" ] || [ "$back" = yes ] || reason="it does not carry messages again"
     harness_result "$1" "$reason"
     grep '^stream: .*pause' "$harness_stdout" | sed 's/^/# /' || :
@@ -50,15 +43,10 @@ survives() {
 
 # A peer that does not run for a while answers on no rail: that is no rail that has failed.
 paused() {
-    local name="a peer that is stopped has no rail that failed" reason pid
+    local name="a peer that is stopped has no rail that failed" reason
     harness_wanted "$name" || return 0
     start_stream 6
-    for pid in $(pgrep -f "^${harness_command[0]} "); do
-        grep -qzx OMPI_COMM_WORLD_RANK=1 "/proc/$pid/environ" 2>/dev/null || continue
-        kill -STOP "$pid"
-        sleep 3
-        kill -CONT "$pid"
-    done
+    harness_stop_peer 3
     harness_wait
     reason=$(harness_failure "stream" "$LIMIT")
     [ -n "$reason" ] || ! grep -qE 'A rail failed|carries no messages' "$harness_stderr" || reason="one was taken for failed"
@@ -74,7 +62,7 @@ cut_at_random() {
     harness_cluster_up 2 200mbit 100mbit
     harness_program suite "$@"
     harness_start "$LIMIT" "$ranks" "${FAILOVER[@]}" --mca mpi_yield_when_idle 1 "${harness_command[@]}"
-    has_come "$harness_stdout" '^case .* begins' || :
+    harness_has_come "$harness_stdout" '^case .* begins' || :
     while [ "$n" -lt 12 ] && kill -0 "$harness_pid" 2>/dev/null; do
         link $((RANDOM % 2)) $((n % 2)) "${words[RANDOM % 4]}"
         sleep "0.$((RANDOM % 9 + 1))"

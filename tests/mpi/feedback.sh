@@ -10,15 +10,6 @@ set -euo pipefail
 LIMIT=${FSBML_TEST_LIMIT:-90}
 SECONDS_OF_STREAM=6
 
-# has_come FILE PATTERN: waits for a line, for some seconds; false if it has not come.
-has_come() {
-    local turns=0
-    until grep -qE "$2" "$1"; do
-        [ $((turns += 1)) -le 120 ] && kill -0 "$harness_pid" 2>/dev/null || return 1
-        sleep 0.05
-    done
-}
-
 # start_stream RANKS OPTIONS...: the job, until its stream has begun.
 start_stream() {
     local ranks=$1
@@ -26,7 +17,7 @@ start_stream() {
     harness_cluster_up 2 200mbit 100mbit
     harness_program stream "$SECONDS_OF_STREAM"
     harness_start "$LIMIT" "$ranks" --mca bml fsbml --mca bml_fsbml_verbose 5 "$@" "${harness_command[@]}"
-    has_come "$harness_stdout" '^stream: begins' || :
+    harness_has_come "$harness_stdout" '^stream: begins' || :
     sleep 1 # of the stream at the rails' first rates
 }
 
@@ -64,9 +55,9 @@ falls() {
     harness_wanted "$1" || return 0
     start_stream "$2" --mca bml_fsbml_report "$left/report.json" --mca bml_fsbml_trace "$left/"
     set_rate 20mbit
-    ! has_come "$harness_stderr" 'rail0 fell from [0-9]+ to [0-9]+ Mbit/s' || fell=yes
+    ! harness_has_come "$harness_stderr" 'rail0 fell from [0-9]+ to [0-9]+ Mbit/s' || fell=yes
     set_rate 200mbit
-    ! has_come "$harness_stderr" 'rail0 rose from [0-9]+ to [0-9]+ Mbit/s' || rose=yes
+    ! harness_has_come "$harness_stderr" 'rail0 rose from [0-9]+ to [0-9]+ Mbit/s' || rose=yes
     harness_wait
     reason=$(harness_failure "stream" "$LIMIT")
     [ -n "$reason" ] || [ -n "${3:-}" ] || [ "$fell" = yes ] || reason="nothing is said of a rail that has become slower"
@@ -118,15 +109,10 @@ off() {
 
 # A peer that does not run for a while takes nothing in: that is not the rail.
 paused() {
-    local name="a peer that is stopped is no slow rail" reason pid
+    local name="a peer that is stopped is no slow rail" reason
     harness_wanted "$name" || return 0
     start_stream 2
-    for pid in $(pgrep -f "^${harness_command[0]} "); do
-        grep -qzx OMPI_COMM_WORLD_RANK=1 "/proc/$pid/environ" 2>/dev/null || continue
-        kill -STOP "$pid"
-        sleep 3
-        kill -CONT "$pid"
-    done
+    harness_stop_peer 3
     harness_wait
     reason=$(harness_failure "stream" "$LIMIT")
     [ -n "$reason" ] || ! grep -qE '(fell|rose) from' "$harness_stderr" || reason="it was taken for one"

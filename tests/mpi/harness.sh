@@ -249,6 +249,26 @@ harness_job_until() {
     harness_status=${seen:-$harness_status}
 }
 
+# harness_has_come FILE PATTERN: waits for a line of the job that runs, for some seconds; false if it has not come.
+harness_has_come() {
+    local turns=0
+    until grep -qE "$2" "$1"; do
+        [ $((turns += 1)) -le 200 ] && kill -0 "$harness_pid" 2>/dev/null || return 1
+        sleep 0.05
+    done
+}
+
+# harness_stop_peer SECONDS: rank 1 of the job that runs does not, for so long.
+harness_stop_peer() {
+    local pid
+    for pid in $(pgrep -f "^${harness_command[0]} "); do
+        grep -qzx OMPI_COMM_WORLD_RANK=1 "/proc/$pid/environ" 2>/dev/null || continue
+        kill -STOP "$pid"
+        sleep "$1"
+        kill -CONT "$pid"
+    done
+}
+
 # harness_result NAME [REASON]: the TAP line; with a reason it is a failure, and what the job said follows.
 harness_result() {
     if [ -n "${2:-}" ]; then

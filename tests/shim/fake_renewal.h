@@ -24,6 +24,13 @@ void fsbml_socket_end(const mca_btl_base_module_t *btl, const struct mca_btl_bas
     (void) endpoint;
 }
 
+bool fsbml_socket_is_closed(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) btl;
+    (void) endpoint;
+    return false;
+}
+
 bool fsbml_socket_renew(const mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint)
 {
     (void) btl;

@@ -126,14 +126,20 @@ void fsbml_socket_end(const mca_btl_base_module_t *btl, const struct mca_btl_bas
     }
 }
 
+bool fsbml_socket_is_closed(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    const tcp_endpoint_t *e = (const tcp_endpoint_t *) endpoint;
+    return fsbml_socket_is_possible(btl) && is_endpoint(btl, e)
+           && __atomic_load_n(&e->descriptor, __ATOMIC_RELAXED) < 0
+           && (CLOSED == e->state || FAILED == e->state);
+}
+
 /* 4.1 keeps the fragment that it was sending, and all keep the one that they were receiving: both would go on
  * in the midst of the next connection. 5.0 and later stay failed. */
 bool fsbml_socket_renew(const mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint)
 {
     tcp_endpoint_t *e = (tcp_endpoint_t *) endpoint;
-    if (!fsbml_socket_is_possible(btl) || !is_endpoint(btl, e)
-        || __atomic_load_n(&e->descriptor, __ATOMIC_RELAXED) >= 0
-        || (CLOSED != e->state && FAILED != e->state)) {
+    if (!fsbml_socket_is_closed(btl, endpoint)) {
         return false;
     }
     e->sending = e->receiving = NULL;

@@ -64,19 +64,29 @@ static void tell_up(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 
 /* ------------------------------------------------------------- what is to be done */
 
-/* The kernel's retransmissions are a sign against a path. */
+/* The kernel's retransmissions are a sign against a path. A connection may also be closed without a word. */
 static void look_at_paths(fsbml_framed_t *p, uint64_t now)
 {
     if (now - p->looked_ns < LOOK_NS || fsbml_delivery_idle(p->delivery)) {
         return;
     }
+    const uint32_t takes = fsbml_framed_rails(p);
     p->looked_ns = now;
     for (uint32_t left = p->up; 0 != left; left &= left - 1) {
         const uint32_t rail = (uint32_t) __builtin_ctz(left);
         const mca_bml_base_btl_t *path = &fsbml_path(p->ep, rail)->super;
-        if (fsbml_socket_is_resent(path->btl, path->btl_endpoint)) {
+        if (0 != (takes & fsbml_bit(rail)) && fsbml_socket_is_closed(path->btl, path->btl_endpoint)) {
+            fsbml_framed_failed(p, rail);
+        } else if (fsbml_socket_is_resent(path->btl, path->btl_endpoint)) {
             fsbml_delivery_path_doubtful(p->delivery, p->way[rail].number, now);
         }
+    }
+}
+
+static void probe(fsbml_framed_t *p, uint32_t rail, uint64_t now)
+{
+    if (!fsbml_renew_waits(p, rail)) {
+        fsbml_delivery_path_up(p->delivery, p->way[rail].number, now);
     }
 }
 
@@ -102,17 +112,17 @@ static bool do_one(fsbml_framed_t *p, const fsbml_delivery_action_t *a, uint64_t
         break;
     case FSBML_DELIVERY_SUSPECTED:
         note_closed(p, rail, now);
-        fsbml_delivery_path_up(p->delivery, a->path, now);
+        probe(p, rail, now);
         break;
     case FSBML_DELIVERY_RESUMED:
         note_resumed(p, rail, a->count, now);
-        fsbml_delivery_path_up(p->delivery, a->path, now);
+        probe(p, rail, now);
         break;
     case FSBML_DELIVERY_DEAD: /* its connection may work again once the network does: it is asked on for ever
                                */
         tell_dead(p, rail);
         fsbml_renew_begin(p, rail);
-        fsbml_delivery_path_up(p->delivery, a->path, now);
+        probe(p, rail, now);
         break;
     case FSBML_DELIVERY_STRANDED:
         p->stranded = true;

@@ -33,12 +33,15 @@ typedef struct fsbml_message_t fsbml_message_t;
 
 /** What failover knows of one rail to one peer. */
 typedef struct fsbml_way_t {
-    uint64_t failed_ns, resumed_ns;  /**< when it failed last, and when the peer had said what it has */
-    uint32_t sent_again;             /**< messages, then */
-    uint32_t in_hand;                /**< messages that threads have numbered, and not yet given to the BTL */
-    uint32_t in_row;                 /**< that were numbered since there was none */
-    uint8_t number;                  /**< of its path, as both ends count */
-    bool ending;                     /**< its connection is closed, or will be; a fresh one follows */
+    uint64_t failed_ns, resumed_ns; /**< when it failed last, and when the peer had said what it has */
+    uint32_t sent_again;            /**< messages, then */
+    uint32_t in_hand;               /**< messages that threads have numbered, and not yet given to the BTL */
+    uint32_t in_row;                /**< that were numbered since there was none */
+    uint8_t number;                 /**< of its path, as both ends count */
+    bool ending;                    /**< its connection is closed, or will be; a fresh one follows */
+    uint64_t up_ns; /**< when it is to be probed, by a fresh connection; 0: it is, or is not to be */
+    uint32_t
+        owed[2]; /**< ports, here and there, of the connection that the peer asked to end; 0: it did not */
     uint64_t renewed_ns;             /**< when one was made last */
     struct fsbml_renewal_t *renewal; /**< NULL: it works, or can only be waited for */
 } fsbml_way_t;
@@ -122,6 +125,11 @@ void fsbml_message_forget(fsbml_framed_t *p);
 /** A path is dead, or works again. With the lock. */
 void fsbml_renew_begin(fsbml_framed_t *p, uint32_t rail);
 void fsbml_renew_end(fsbml_framed_t *p, uint32_t rail);
+/** Whether there is no connection yet by which it could be probed. */
+static inline bool fsbml_renew_waits(const fsbml_framed_t *p, uint32_t rail)
+{
+    return p->way[rail].ending || 0 != p->way[rail].up_ns;
+}
 /** Looks whether the network works again. With the lock, which it gives back meanwhile. */
 void fsbml_renew_look(fsbml_framed_t *p, uint64_t now);
 /** The peer has ended its end of a connection. */

@@ -143,6 +143,21 @@ static bool tell_peer(fsbml_framed_t *p, uint32_t rail, uint8_t flags, uint32_t 
     return OMPI_SUCCESS == rc;
 }
 
+/* What is left of the old connection is gone, so a fresh one may come. The end that was asked has it come:
+ * two that connect at the same time, one of them not ready, would end each other's. */
+static void closed(fsbml_framed_t *p, uint32_t rail, uint64_t now)
+{
+    fsbml_way_t *way = &p->way[rail];
+    fsbml_renew_end(p, rail);
+    way->renewed_ns = way->up_ns = now;
+    fsbml_delivery_path_failed(p->delivery, way->number, now);
+    if (0 != way->owed[0]) {
+        way->up_ns = now + ASK_NS;
+        (void) tell_peer(p, rail, FSBML_PACKET_ENDED, way->owed[0], way->owed[1]);
+        way->owed[0] = 0;
+    }
+}
+
 static void look_at(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 {
     const mca_bml_base_btl_t *path = &fsbml_path(p->ep, rail)->super;
@@ -150,10 +165,12 @@ static void look_at(fsbml_framed_t *p, uint32_t rail, uint64_t now)
     fsbml_renewal_t *r = p->way[rail].renewal;
     if (p->way[rail].ending) {
         if (now - p->way[rail].renewed_ns >= ASK_NS && fsbml_socket_renew(path->btl, path->btl_endpoint)) {
-            fsbml_renew_end(p, rail);
-            p->way[rail].renewed_ns = now;
-            fsbml_delivery_path_failed(p->delivery, number, now);
-            fsbml_delivery_path_up(p->delivery, number, now); /* and is probed */
+            closed(p, rail, now);
+        }
+    } else if (0 != p->way[rail].up_ns) {
+        if (now >= p->way[rail].up_ns) {
+            p->way[rail].up_ns = 0;
+            fsbml_delivery_path_up(p->delivery, number, now);
         }
     } else if (NULL != r && 0 != r->told_ns) {
         r->told_ns = now - r->told_ns < TOLD_NS ? r->told_ns : 0;
@@ -169,7 +186,9 @@ void fsbml_renew_look(fsbml_framed_t *p, uint64_t now)
     for (uint32_t left = p->up; 0 != left; left &= left - 1) {
         const uint32_t rail = (uint32_t) __builtin_ctz(left);
         look_at(p, rail, now);
-        if (p->way[rail].ending || NULL != p->way[rail].renewal) {
+        if (p->way[rail].ending) {
+            fsbml_framed_due(p, now); /* at once, before anything else happens to it */
+        } else if (0 != p->way[rail].up_ns || NULL != p->way[rail].renewal) {
             fsbml_framed_due(p, now + LOOK_NS);
         }
     }
@@ -193,11 +212,14 @@ static void peer_renews(mca_btl_base_module_t *btl, const fsbml_packet_t *packet
     const uint32_t rail = p->rail[packet->seq];
     opal_mutex_lock(&p->lock);
     const mca_bml_base_btl_t *path = 0 != (p->up & fsbml_bit(rail)) ? &fsbml_path(ep, rail)->super : NULL;
-    if (NULL != path && !p->way[rail].ending && fsbml_socket_ends(path->btl, path->btl_endpoint, &ends)
-        && port_of(&ends.own) == packet->bytes && port_of(&ends.peer) == packet->count) {
+    const bool is_meant = NULL != path && !p->way[rail].ending
+                          && fsbml_socket_ends(path->btl, path->btl_endpoint, &ends)
+                          && port_of(&ends.own) == packet->bytes && port_of(&ends.peer) == packet->count;
+    if (is_meant) {
+        p->way[rail].owed[0] = is_answer ? 0 : packet->bytes;
+        p->way[rail].owed[1] = packet->count;
         end_here(p, rail, fsbml_now_ns());
-    }
-    if (NULL != path && !is_answer) {
+    } else if (NULL != path && !is_answer && !p->way[rail].ending) {
         (void) tell_peer(p, rail, FSBML_PACKET_ENDED, packet->bytes, packet->count);
     }
     opal_mutex_unlock(&p->lock);
