@@ -229,16 +229,16 @@ static void breaks(int rail)
         des->super.des_cbfunc(&fake[rail].super, NULL, &des->super, OMPI_ERR_UNREACH);
         fake_free(&fake[rail].super, &des->super);
     }
-    fsbml_rails.rail[rail].btl->btl_register_error = NULL;
     for (frame_t *f; loses && NULL != (f = pop(&far_end.there[rail]));) {
         free(f);
     }
     for (frame_t *f; loses && NULL != (f = pop(&far_end.back[rail]));) {
         free(f);
     }
-    opal_mutex_lock(&fsbml_framed_of((mca_bml_fsbml_endpoint_t *) done.endpoint)->lock);
-    fsbml_framed_failed(fsbml_framed_of((mca_bml_fsbml_endpoint_t *) done.endpoint), (uint32_t) rail);
-    opal_mutex_unlock(&fsbml_framed_of((mca_bml_fsbml_endpoint_t *) done.endpoint)->lock);
+    fsbml_framed_t *p = fsbml_framed_of(done.endpoint);
+    opal_mutex_lock(&p->lock);
+    fsbml_framed_failed(p, (uint32_t) rail);
+    opal_mutex_unlock(&p->lock);
     fsbml_delivery_path_failed(far_end.end, (uint32_t) rail, virtual_ns);
 }
 

@@ -6,10 +6,7 @@
 
 #include "opal/util/show_help.h"
 
-enum {
-    LOOK_NS = 10000000, /* between two questions to the kernel about a peer's retransmissions */
-    ROOM_NS = 50000,    /* and whether a BTL has room again */
-};
+enum { LOOK_NS = 10000000 }; /* between two questions to the kernel about a peer's retransmissions */
 
 /* ------------------------------------------------------------------ what is told */
 
@@ -164,9 +161,6 @@ void fsbml_framed_act(fsbml_framed_t *p)
             give_up(p);
         }
         fsbml_framed_due(p, fsbml_delivery_due(p->delivery));
-        if (NULL != p->first) {
-            fsbml_framed_due(p, fsbml_now_ns() + ROOM_NS);
-        }
         p->acting = false;
     }
     opal_mutex_unlock(&p->lock);
@@ -174,6 +168,6 @@ void fsbml_framed_act(fsbml_framed_t *p)
 
 int fsbml_failover_look(void)
 {
-    (void) fsbml_framed_each_due(fsbml_framed_act);
+    fsbml_framed_each_due(fsbml_framed_act);
     return 0;
 }

@@ -94,9 +94,8 @@ static inline fsbml_framed_t *fsbml_framed_of(const mca_bml_fsbml_endpoint_t *ep
 /* failover/peer.c: peers, and when there is something to do for one */
 void fsbml_framed_add(fsbml_framed_t *p);
 void fsbml_framed_remove(fsbml_framed_t *p);
-/** Calls a function for each peer that is due; meanwhile none goes. False: there is none, or another thread
- * is at it. */
-bool fsbml_framed_each_due(void (*act)(fsbml_framed_t *p));
+/** Calls a function for each peer that is due; meanwhile none goes. Not while another thread is at it. */
+void fsbml_framed_each_due(void (*act)(fsbml_framed_t *p));
 /** Something is to be done at `ns`, or was to be sooner. */
 void fsbml_framed_due(fsbml_framed_t *p, uint64_t ns);
 /** Live rails whose path takes messages. With the lock. */
@@ -132,7 +131,7 @@ static inline bool fsbml_renew_waits(const fsbml_framed_t *p, uint32_t rail)
 }
 /** Looks whether the network works again. With the lock, which it gives back meanwhile. */
 void fsbml_renew_look(fsbml_framed_t *p, uint64_t now);
-/** The peer has ended its end of a connection. */
+/** From now on peers may ask to end a connection. */
 void fsbml_renew_setup(void);
 
 /* failover/act.c: what the core wants done */

@@ -23,11 +23,11 @@ void fsbml_framed_due(fsbml_framed_t *p, uint64_t ns)
     lower(&all.due_ns, ns);
 }
 
-bool fsbml_framed_each_due(void (*act)(fsbml_framed_t *p))
+void fsbml_framed_each_due(void (*act)(fsbml_framed_t *p))
 {
     const uint64_t now = fsbml_now_ns();
     if (now < atomic_load_explicit(&all.due_ns, memory_order_relaxed) || 0 != opal_mutex_trylock(&all.lock)) {
-        return false;
+        return;
     }
     atomic_store(&all.due_ns, UINT64_MAX); /* what comes meanwhile makes it less */
     for (fsbml_framed_t *p = all.first; NULL != p; p = p->next) {
@@ -37,7 +37,6 @@ bool fsbml_framed_each_due(void (*act)(fsbml_framed_t *p))
         lower(&all.due_ns, atomic_load(&p->due_ns));
     }
     opal_mutex_unlock(&all.lock);
-    return true;
 }
 
 void fsbml_framed_add(fsbml_framed_t *p)
