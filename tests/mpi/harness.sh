@@ -274,7 +274,9 @@ harness_result() {
     if [ -n "${2:-}" ]; then
         harness_not_ok "$1" "$2"
         head -n 40 "$harness_stdout" | sed 's/^/#   stdout: /'
-        head -n 30 "$harness_stderr" | sed 's/^/#   stderr: /'
+        awk 'NR <= 30 { print; next } { last[NR % 30] = $0 }
+            END { if (NR > 60) print "..."; for (n = NR > 60 ? NR - 29 : 31; n <= NR; n++) print last[n % 30] }' "$harness_stderr" |
+            sed 's/^/#   stderr: /'
         return
     fi
     harness_passed=$((harness_passed + 1))
