@@ -61,7 +61,6 @@ struct Line {
     std::deque<Frame> under_way;
     std::uint64_t delay = 50 * kUs, last = 0;
     bool stalls = false, swallows = false;
-    bool is_lossy = false; // it has lost a frame that a connection which stands should not
 };
 
 class Lines
@@ -79,11 +78,7 @@ public:
     void put(unsigned end, unsigned path, const Frame &f, bool is_control)
     {
         Line &l = line[end][path];
-        if (l.swallows || (is_control && chance(loses_control))) {
-            return;
-        }
-        if (!is_control && chance(loses_data)) {
-            l.is_lossy = true;
+        if (l.swallows || chance(is_control ? loses_control : loses_data)) {
             return;
         }
         history_[n_++ % history_.size()] = f;

@@ -43,7 +43,7 @@ void run(std::uint64_t seed, Total &total)
     w.lines.loses_control = 0 == below(3) ? 100 : 0;
     w.lines.repeats = 0 == below(3) ? 100 : 0;
     w.lines.swaps = 0 == below(3) ? 100 : 0;
-    w.lines.loses_data = paths > 1 && 0 == below(6) ? 20 : 0;
+    w.lines.loses_data = 0 == below(6) ? 20 : 0;
 
     // Then no frame is false, for all that is lost.
     bool clean = 0 == w.lines.repeats + w.lines.swaps + w.lines.loses_data;

@@ -281,11 +281,11 @@ private:
     void doubt(unsigned e, unsigned path)
     {
         const Line &l = line(e, path);
-        if (l.is_lossy || ((l.stalls || l.swallows) && !l.under_way.empty())) {
+        if ((l.stalls || l.swallows) && !l.under_way.empty()) {
             fsbml_delivery_path_doubtful(d(e), path, clock.now);
             serve(e);
         }
-        if (l.is_lossy || l.stalls) {
+        if (l.stalls) {
             clock.at(Event::kDoubt, clock.now + 60 * kMs, e, path);
         }
     }
@@ -295,7 +295,6 @@ private:
         for (unsigned e = 0; e < 2; ++e) {
             line(e, path).under_way.clear();
             line(e, path).swallows = true;
-            line(e, path).is_lossy = false;
             fsbml_delivery_path_failed(d(e), path, clock.now);
             clock.at(Event::kTick, clock.now, e, 0);
         }
@@ -309,7 +308,6 @@ private:
             for (unsigned e = 0; e < 2; ++e) {
                 lines.truncate(e, path);
                 line(e, path).swallows = true;
-                line(e, path).is_lossy = false;
                 fsbml_delivery_path_failed(d(e), path, clock.now);
                 serve(e);
             }
@@ -334,7 +332,6 @@ private:
         case kLife:
             connect();
             for (unsigned p = 0; p < n; ++p) {
-                line(0, p).is_lossy = line(1, p).is_lossy = false;
                 if (line(0, p).swallows) {
                     fsbml_delivery_path_failed(d(0), p, clock.now);
                     fsbml_delivery_path_failed(d(1), p, clock.now);

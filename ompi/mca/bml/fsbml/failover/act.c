@@ -67,12 +67,11 @@ static void look_at_paths(fsbml_framed_t *p, uint64_t now)
     if (now - p->looked_ns < LOOK_NS || fsbml_delivery_idle(p->delivery)) {
         return;
     }
-    const uint32_t takes = fsbml_framed_rails(p);
     p->looked_ns = now;
     for (uint32_t left = p->up; 0 != left; left &= left - 1) {
         const uint32_t rail = (uint32_t) __builtin_ctz(left);
         const mca_bml_base_btl_t *path = &fsbml_path(p->ep, rail)->super;
-        if (0 != (takes & fsbml_bit(rail)) && fsbml_socket_is_closed(path->btl, path->btl_endpoint)) {
+        if (fsbml_renew_is_closed(p, rail)) {
             fsbml_framed_failed(p, rail);
         } else if (fsbml_socket_is_resent(path->btl, path->btl_endpoint)) {
             fsbml_delivery_path_doubtful(p->delivery, p->way[rail].number, now);
@@ -82,7 +81,7 @@ static void look_at_paths(fsbml_framed_t *p, uint64_t now)
 
 static void probe(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 {
-    if (!fsbml_renew_waits(p, rail)) {
+    if (FSBML_CONNECTION_STANDS == p->way[rail].connection) {
         fsbml_delivery_path_up(p->delivery, p->way[rail].number, now);
     }
 }
@@ -97,9 +96,7 @@ static bool do_one(fsbml_framed_t *p, const fsbml_delivery_action_t *a, uint64_t
         fsbml_message_delivered(a->handle);
         break;
     case FSBML_DELIVERY_FRAME:
-        opal_mutex_unlock(&p->lock);
         goes = fsbml_message_control(p, rail, a->frame, a->bytes);
-        opal_mutex_lock(&p->lock);
         if (!goes) {
             fsbml_delivery_unsent(p->delivery, now, a);
         }

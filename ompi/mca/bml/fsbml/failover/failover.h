@@ -31,6 +31,12 @@ bool fsbml_failover_is_on(void);
 
 typedef struct fsbml_message_t fsbml_message_t;
 
+typedef enum fsbml_standing_t {
+    FSBML_CONNECTION_STANDS, /**< as far as it is known */
+    FSBML_CONNECTION_ENDING, /**< its BTL has closed it, or will */
+    FSBML_CONNECTION_ENDED,  /**< nothing is left of it here; a fresh one follows */
+} fsbml_standing_t;
+
 /** What failover knows of one rail to one peer. */
 typedef struct fsbml_way_t {
     uint64_t failed_ns, resumed_ns; /**< when it failed last, and when the peer had said what it has */
@@ -38,12 +44,13 @@ typedef struct fsbml_way_t {
     uint32_t in_hand;               /**< messages that threads have numbered, and not yet given to the BTL */
     uint32_t in_row;                /**< that were numbered since there was none */
     uint8_t number;                 /**< of its path, as both ends count */
-    bool ending;                    /**< its connection is closed, or will be; a fresh one follows */
-    uint64_t up_ns; /**< when it is to be probed, by a fresh connection; 0: it is, or is not to be */
-    uint32_t
-        owed[2]; /**< ports, here and there, of the connection that the peer asked to end; 0: it did not */
-    uint64_t renewed_ns;             /**< when one was made last */
-    struct fsbml_renewal_t *renewal; /**< NULL: it works, or can only be waited for */
+    bool connects;                  /**< the next frame has the BTL make a fresh connection */
+    fsbml_standing_t connection;
+    uint32_t ended, peer_ended; /**< connections of it that this end and the peer have ended, or are ending */
+    uint64_t told_ns;           /**< when the peer was told of that last */
+    uint64_t renewed_ns;        /**< when the latest fresh connection was made */
+    struct fsbml_renewal_t *renewal; /**< asks whether its network works; NULL: it works, or can only be
+                                        waited for */
 } fsbml_way_t;
 
 /** A peer to and from which messages are framed. */
@@ -115,23 +122,28 @@ void fsbml_message_send_waiting(fsbml_framed_t *p);
 void fsbml_message_send_again(fsbml_framed_t *p);
 /** The peer has acknowledged it. With the lock, which it gives back meanwhile. */
 void fsbml_message_delivered(fsbml_message_t *m);
-/** Sends a control frame; false: its BTL has no room for it. */
+/** Sends a control frame; false: not now. With the lock, which it gives back meanwhile. */
 bool fsbml_message_control(fsbml_framed_t *p, uint32_t rail, const void *frame, size_t bytes);
 /** The peer goes: frees what no BTL has. */
 void fsbml_message_forget(fsbml_framed_t *p);
 
-/* failover/renew.c: fresh connections for paths that are dead */
-/** A path is dead, or works again. With the lock. */
+/* failover/renew.c: fresh connections for paths that are dead. All with the lock. */
+/** A path is dead, or works again. */
 void fsbml_renew_begin(fsbml_framed_t *p, uint32_t rail);
 void fsbml_renew_end(fsbml_framed_t *p, uint32_t rail);
-/** Whether there is no connection yet by which it could be probed. */
-static inline bool fsbml_renew_waits(const fsbml_framed_t *p, uint32_t rail)
+/** A path's connection is closed, or is to be: a fresh one follows. False: its BTL cannot make one. */
+bool fsbml_renew_now(fsbml_framed_t *p, uint32_t rail);
+/** Whether its BTL has closed a connection that should stand: a message would have it connect at once. */
+bool fsbml_renew_is_closed(const fsbml_framed_t *p, uint32_t rail);
+/** A frame came by a path. */
+static inline bool fsbml_renew_awaits(const fsbml_framed_t *p, uint32_t rail)
 {
-    return p->way[rail].ending || 0 != p->way[rail].up_ns;
+    return OPAL_UNLIKELY(FSBML_CONNECTION_ENDED == p->way[rail].connection);
 }
-/** Looks whether the network works again. With the lock, which it gives back meanwhile. */
+void fsbml_renew_came(fsbml_framed_t *p, uint32_t rail);
+/** What is to be done now; it gives the lock back meanwhile. */
 void fsbml_renew_look(fsbml_framed_t *p, uint64_t now);
-/** From now on peers may ask to end a connection. */
+/** From now on peers may say that they have ended a connection. */
 void fsbml_renew_setup(void);
 
 /* failover/act.c: what the core wants done */

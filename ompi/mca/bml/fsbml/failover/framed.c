@@ -229,6 +229,9 @@ static void recv_frame(FSBML_RECV_PARAMS(btl, des))
     }
     fsbml_delivery_arrival_t arrival;
     opal_mutex_lock(&p->lock);
+    if (fsbml_renew_awaits(p, path->rail)) {
+        fsbml_renew_came(p, path->rail);
+    }
     const int rc = fsbml_delivery_arrived(p->delivery, p->way[path->rail].number, fsbml_now_ns(),
                                           segment->seg_addr.pval, segment->seg_len, &arrival);
     fsbml_framed_due(p, fsbml_delivery_due(p->delivery));

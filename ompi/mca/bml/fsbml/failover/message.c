@@ -180,7 +180,7 @@ static void wait_at(fsbml_framed_t *p, fsbml_message_t *m, bool at_head)
 static void put_down(fsbml_framed_t *p, fsbml_message_t *m, uint32_t rail, const fsbml_delivery_seal_t *seal,
                      int rc)
 {
-    if (0 == --p->way[rail].in_hand && NULL != p->first) {
+    if (0 == --p->way[rail].in_hand && p->way[rail].in_row >= ROW) { /* something may wait for that */
         fsbml_framed_due(p, fsbml_now_ns());
     }
     if (rc >= 0) {
@@ -193,7 +193,9 @@ static void put_down(fsbml_framed_t *p, fsbml_message_t *m, uint32_t rail, const
     m->frames--;
     if (0 == fsbml_delivery_refused(p->delivery, fsbml_now_ns(), seal)) {
         wait_at(p, m, true);
-    } /* else it will be offered again */
+    } else { /* it will be offered again, or was sent again already, and has arrived */
+        settle(m);
+    }
     fsbml_framed_due(p, fsbml_now_ns() + ROOM_NS);
 }
 
@@ -206,6 +208,11 @@ static bool put(fsbml_framed_t *p, fsbml_message_t *m, uint32_t rail, const fsbm
     const size_t bytes = m->segment.seg_len; /* the message may be gone when the BTL has it */
     const bool is_urgent = fsbml_is_urgent(m->tag, bytes);
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
+    if (OPAL_UNLIKELY(fsbml_renew_is_closed(p, rail))) {
+        fsbml_framed_failed(p, rail);
+        put_down(p, m, rail, seal, rc);
+        return false;
+    }
     opal_mutex_unlock(&p->lock);
     mca_btl_base_descriptor_t *des = frame_of(path, m, seal);
     if (NULL != des) {
@@ -339,30 +346,45 @@ static void control_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoin
     (void) status;
 }
 
+/* Of a path whose connection stands, or for which a fresh one is to be made. */
+static bool may_control(fsbml_framed_t *p, uint32_t rail)
+{
+    bool may = FSBML_CONNECTION_STANDS == p->way[rail].connection;
+    if (may && fsbml_renew_is_closed(p, rail)) {
+        fsbml_framed_failed(p, rail);
+        may = false;
+    }
+    p->way[rail].connects = p->way[rail].connects && !may;
+    return may;
+}
+
 bool fsbml_message_control(fsbml_framed_t *p, uint32_t rail, const void *frame, size_t bytes)
 {
     mca_bml_fsbml_path_t *path = fsbml_path(p->ep, rail);
     mca_btl_base_module_t *real = path->super.btl;
+    if (!may_control(p, rail)) {
+        return false;
+    }
     /* Not written at once to a connection that may be broken: tcp would take that for sent. */
     const uint32_t priority = 0 != (p->failed & fsbml_bit(rail)) ? 0 : MCA_BTL_DES_FLAGS_PRIORITY;
+    opal_mutex_unlock(&p->lock);
     mca_btl_base_descriptor_t *des =
-        p->way[rail].ending
-            ? NULL
-            : real->btl_alloc(real, path->super.btl_endpoint, MCA_BTL_NO_ORDER, bytes,
-                              priority | MCA_BTL_DES_FLAGS_BTL_OWNERSHIP | MCA_BTL_DES_SEND_ALWAYS_CALLBACK);
-    if (NULL == des) {
-        return false;
+        real->btl_alloc(real, path->super.btl_endpoint, MCA_BTL_NO_ORDER, bytes,
+                        priority | MCA_BTL_DES_FLAGS_BTL_OWNERSHIP | MCA_BTL_DES_SEND_ALWAYS_CALLBACK);
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+    if (NULL != des) {
+        memcpy(des->des_segments[0].seg_addr.pval, frame, bytes);
+        des->des_segments[0].seg_len = bytes;
+        des->des_cbfunc = control_done;
+        des->des_context = NULL;
+        rc = real->btl_send(real, path->super.btl_endpoint, des, FSBML_TAG_FRAME);
     }
-    memcpy(des->des_segments[0].seg_addr.pval, frame, bytes);
-    des->des_segments[0].seg_len = bytes;
-    des->des_cbfunc = control_done;
-    des->des_context = NULL;
-    const int rc = real->btl_send(real, path->super.btl_endpoint, des, FSBML_TAG_FRAME);
-    if (rc < 0 && OMPI_ERR_RESOURCE_BUSY != rc && fsbml_refused_is_whole(rc)) {
+    const bool is_refused = rc < 0 && OMPI_ERR_RESOURCE_BUSY != rc && fsbml_refused_is_whole(rc);
+    if (NULL != des && is_refused) {
         real->btl_free(real, des);
-        return false;
     }
-    return true;
+    opal_mutex_lock(&p->lock);
+    return !is_refused;
 }
 
 void fsbml_message_forget(fsbml_framed_t *p)

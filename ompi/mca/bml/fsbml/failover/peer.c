@@ -77,10 +77,7 @@ void fsbml_framed_failed(fsbml_framed_t *p, uint32_t rail)
     if (0 != (p->up & fsbml_bit(rail)) && !fsbml_closing_has_begun()) {
         const uint64_t now = fsbml_now_ns();
         fsbml_delivery_path_failed(p->delivery, p->way[rail].number, now);
-        /* tcp has closed the connection, and can make a fresh one; others have not said how. */
-        const bool renews = fsbml_socket_is_possible(fsbml_path(p->ep, rail)->super.btl);
-        p->way[rail].ending = p->way[rail].ending || renews;
-        p->broken |= renews ? 0 : fsbml_bit(rail);
+        p->broken |= fsbml_renew_now(p, rail) ? 0 : fsbml_bit(rail);
         p->stranded = p->stranded || p->broken == p->up;
         fsbml_framed_due(p, now);
     }

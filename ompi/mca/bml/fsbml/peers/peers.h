@@ -120,8 +120,8 @@ enum {
     FSBML_PACKET_STREAM = 11, /**< one message of a stream, the first has the count 0 */
     FSBML_PACKET_STREAM_BACK = 12, /**< bytes: that have come by then; delay_ns: the receiver's clock */
     FSBML_PACKET_RATE = 13,        /**< what a stream that was asked for came to; payload: a table */
-    FSBML_PACKET_RENEW = 14, /**< please end the connection of a path; seq: its number, count, bytes: the port
-                                here and there */
+    FSBML_PACKET_ENDED = 14,       /**< nothing is left here of a path's connection; seq: its number, count:
+                                      connections of it that were ended */
     FSBML_PACKET_TYPES
 };
 enum {
@@ -132,7 +132,6 @@ enum {
     FSBML_PACKET_TIMED =
         2, /**< flag of ASK, and of its ANSWER: for when a message arrives, not for liveness */
     FSBML_PACKET_ASTRAY = 4, /**< flag of ANSWER: misdelivered, the question was for another process */
-    FSBML_PACKET_ENDED = 1,  /**< flag of RENEW: this end has */
     FSBML_PACKET_GIVEN_UP =
         8, /**< flag of LOOK: the path worked, was measured, and is not used any more from here */
 };

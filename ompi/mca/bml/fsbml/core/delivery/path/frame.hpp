@@ -33,7 +33,7 @@ enum class Kind : std::uint8_t {
     kData = 2,
     kAck = 3,    // all before `number` have arrived
     kGap = 4,    // `number` is missing, and later ones have arrived or will be dropped
-    kAsk = 5,    // please acknowledge
+    kAsk = 5,    // please acknowledge; all before `number` was sent by the path
     kClose = 6,  // take no more of this generation, and say what has arrived; `number`: the next to be sent
     kResume = 7, // the generation is closed; all before `number` have arrived, and those of the bits
     kProbe = 8,  // please answer on the path that this came by

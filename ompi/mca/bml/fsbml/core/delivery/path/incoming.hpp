@@ -77,11 +77,19 @@ public:
     {
         return owed_since_ + (owed_large_ ? l.ack_ns : l.ack_idle_ns) / 2;
     }
-    // The peer asks what has arrived of a generation.
-    void ask(std::uint8_t generation) noexcept
+    // The peer asks what has arrived of a generation. What it has sent before that by the path itself, up to
+    // `number`, should have: if not, the path has lost it. False: it cannot have sent so much.
+    bool ask(std::uint8_t generation, std::uint16_t number, bool by_itself) noexcept
     {
-        is_asked_ = true;
-        wants |= generation == generation_ ? kAck : was(generation) ? kGapClosed : 0;
+        const auto missing = static_cast<std::int16_t>(number - next_);
+        if (generation != generation_) {
+            is_asked_ = true;
+            wants |= was(generation) ? kGapClosed : 0;
+        } else if (missing <= 1) {
+            is_asked_ = true;
+            wants |= 1 == missing && by_itself ? kAck | kGap : kAck;
+        }
+        return generation != generation_ || missing <= 1;
     }
     bool is_asked() const noexcept { return is_asked_; }
     // An acknowledgement is being sent.

@@ -92,6 +92,9 @@ Outgoing::Word Outgoing::missing(std::uint64_t now, std::uint8_t generation, std
         return other_number(number);
     }
     doubt_ = now;
+    if (is_asked() && FSBML_DELIVERY_NEVER == answered_) {
+        answered_ = now;
+    }
     return Word::kNews;
 }
 

@@ -50,6 +50,12 @@ public:
     std::uint16_t under_way() const noexcept { return static_cast<std::uint16_t>(next_ - acked_); }
     bool is_acked(const Message &m) const noexcept { return frame::before(m.number, acked_); }
     bool is_asked() const noexcept { return FSBML_DELIVERY_NEVER != asked_; }
+    // What the peer must have next when it is asked by the path itself: behind the oldest that is late, which
+    // was given to the path long ago.
+    std::uint16_t asks_for() const noexcept
+    {
+        return static_cast<std::uint16_t>(acked_ + (is_asked() ? 1 : 0));
+    }
 
     // The next message has this number. The first one under way starts the clock.
     std::uint16_t number(std::uint64_t now) noexcept

@@ -69,11 +69,12 @@ public:
         want(w.out.wants, Outgoing::kClose, best_link(ways_, n_, path),
              {Kind::kClose, 0, 0, at, out_gen, w.out.next()});
         want(w.out.wants, Outgoing::kProbe, path, {Kind::kProbe, 0, 0, at, out_gen, 0});
-        want(w.out.wants, Outgoing::kAsk, best_link(ways_, n_, path), {Kind::kAsk, 0, 0, at, out_gen, 0});
-        want(w.out.wants, Outgoing::kAskHere, path, {Kind::kAsk, 0, 0, at, out_gen, 0});
-        if (0 != (w.out.wants & Outgoing::kVoid)) {
+        if (0 != (w.out.wants & Outgoing::kVoid)) { // before it is asked what of them has come
             voids(w, at);
         }
+        const Record ask{Kind::kAsk, 0, 0, at, out_gen, w.out.asks_for()};
+        want(w.out.wants, Outgoing::kAsk, best_link(ways_, n_, path), ask);
+        want(w.out.wants, Outgoing::kAskHere, path, ask);
     }
 
     bool has_any() const noexcept { return out_.bytes > frame::kWord; }

@@ -162,11 +162,9 @@ bool Receiver::record(std::uint32_t link, std::uint64_t now, const Record &r, st
         is_true = believe(w.out.missing(now, r.generation, r.number));
         break;
     case Kind::kAsk:
-        is_true = is_current || late(w.in.is_closed(r.generation));
-        if (is_true) {
-            w.reply = static_cast<std::uint8_t>(link);
-            w.in.ask(r.generation);
-        }
+        is_true = (is_current || late(w.in.is_closed(r.generation)))
+                  && w.in.ask(r.generation, r.number, link == r.path);
+        w.reply = is_true ? static_cast<std::uint8_t>(link) : w.reply;
         break;
     case Kind::kClose:
         is_true = close(link, now, r);
