@@ -108,6 +108,21 @@ TEST(DeliveryRefusal, OffersWhatWasLostUntilItIsSent)
     EXPECT_EQ(2U, c.sent_again);
 }
 
+// Nothing comes behind what was lost: the question does, and finds that it is missing. Also by the only path.
+TEST(DeliveryRefusal, SendsTheLastMessageAgainThatWasTakenAndLost)
+{
+    for (const unsigned paths : {1U, 2U}) {
+        World w(limits(), paths, 1);
+        w.lines.loses_data = 1000;
+        w.add(0, w.clock.now, 16);
+        w.run_for(kMs);
+        w.lines.loses_data = 0;
+        w.run_for(kSecond);
+        EXPECT_TRUE(w.is_done());
+        EXPECT_EQ(1U, w.end[0].suspected);
+    }
+}
+
 // The answer to CLOSE is judged, too: nothing that was never sent can have arrived.
 TEST(DeliveryRefusal, ResumesNotWhatWasNeverSent)
 {

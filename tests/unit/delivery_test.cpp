@@ -208,21 +208,6 @@ TEST(Delivery, ResumesWhatTheReceiverMisses)
     EXPECT_GE(w.end[0].suspected, 1U);
 }
 
-// Nothing comes behind what was lost: the question does, and finds that it is missing. Also by the only path.
-TEST(Delivery, ResumesTheLastMessage)
-{
-    for (const unsigned paths : {1U, 2U}) {
-        World w(limits(), paths, 1);
-        w.lines.loses_data = 1000;
-        stream(w, 0, 3);
-        w.run_for(kMs);
-        w.lines.loses_data = 0;
-        w.run_for(kSecond);
-        expect_done(w);
-        EXPECT_EQ(1U, w.end[0].suspected);
-    }
-}
-
 TEST(Delivery, AsksWhereAnAcknowledgementWasLost)
 {
     World w(limits(), 2, 1);

@@ -132,18 +132,19 @@ static void forget(mca_bml_fsbml_endpoint_t *ep)
     free(p);
 }
 
-/* A BTL says that a connection has failed which has carried messages. */
-static bool survives(mca_bml_fsbml_endpoint_t *ep, uint32_t rail)
+/* A BTL says that a connection has failed which has carried messages. They wait for another one; where there
+ * is none, or not in time, the PML is told then. What tcp calls fatal is the end of one connection, too. */
+static bool survives(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, bool is_fatal)
 {
     fsbml_framed_t *p = fsbml_framed_of(ep);
-    if (NULL == p) {
+    if (NULL == p || (is_fatal && !fsbml_socket_is_possible(fsbml_rails.rail[rail].btl))) {
         return false;
     }
     opal_mutex_lock(&p->lock);
     fsbml_framed_failed(p, rail);
-    const bool does = 0 != fsbml_framed_rails(p);
+    const bool was_up = 0 != (p->up & fsbml_bit(rail));
     opal_mutex_unlock(&p->lock);
-    return does;
+    return was_up;
 }
 
 /* ---------------------------------------------------------------- begin and end */

@@ -346,14 +346,13 @@ static void control_done(mca_btl_base_module_t *btl, struct mca_btl_base_endpoin
     (void) status;
 }
 
-/* Of a path whose connection stands, or for which a fresh one is to be made. */
+/* Its connection stands, or is to be made. */
 static bool may_control(fsbml_framed_t *p, uint32_t rail)
 {
-    bool may = FSBML_CONNECTION_STANDS == p->way[rail].connection;
-    if (may && fsbml_renew_is_closed(p, rail)) {
+    if (fsbml_renew_is_closed(p, rail)) {
         fsbml_framed_failed(p, rail);
-        may = false;
     }
+    const bool may = FSBML_CONNECTION_STANDS == p->way[rail].connection;
     p->way[rail].connects = p->way[rail].connects && !may;
     return may;
 }

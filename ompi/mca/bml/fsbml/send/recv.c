@@ -159,9 +159,9 @@ mca_btl_base_completion_fn_t fsbml_completion_wrap(mca_btl_base_tag_t tag, mca_b
 
 /* ------------------------------------------------------------------ errors */
 
-static bool (*survives)(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
+static bool (*survives)(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, bool is_fatal);
 
-void fsbml_recv_survive_by(bool (*fn)(mca_bml_fsbml_endpoint_t *ep, uint32_t rail))
+void fsbml_recv_survive_by(bool (*fn)(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, bool is_fatal))
 {
     survives = fn;
 }
@@ -169,12 +169,14 @@ void fsbml_recv_survive_by(bool (*fn)(mca_bml_fsbml_endpoint_t *ep, uint32_t rai
 static void error_trampoline(mca_btl_base_module_t *btl, int32_t flags, struct opal_proc_t *errproc,
                              char *info)
 {
-    int rail = fsbml_rail_of(btl);
-    if (rail >= 0 && NULL != errproc && !(flags & MCA_BTL_ERROR_FLAGS_FATAL)) {
+    const int rail = fsbml_rail_of(btl);
+    const bool is_fatal = 0 != (flags & MCA_BTL_ERROR_FLAGS_FATAL);
+    if (rail >= 0 && NULL != errproc) {
         mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc((ompi_proc_t *) errproc);
         if (NULL != ep
-            && (fsbml_proof_failed(ep, (uint32_t) rail, NULL != info ? info : "its connection failed")
-                || (NULL != survives && survives(ep, (uint32_t) rail)))) {
+            && ((!is_fatal
+                 && fsbml_proof_failed(ep, (uint32_t) rail, NULL != info ? info : "its connection failed"))
+                || (NULL != survives && survives(ep, (uint32_t) rail, is_fatal)))) {
             return; /* it had not carried anything yet, or what it had is sent again */
         }
     }

@@ -71,7 +71,7 @@ void fsbml_held_drop(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_recv_wake_by(void (*fn)(mca_bml_fsbml_group_t *group));
 int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc, void *data);
 /** Has a function asked about a path that has failed after it carried messages: true, they are not lost. */
-void fsbml_recv_survive_by(bool (*fn)(mca_bml_fsbml_endpoint_t *ep, uint32_t rail));
+void fsbml_recv_survive_by(bool (*fn)(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, bool is_fatal));
 int fsbml_recv_register_error(mca_btl_base_module_error_cb_fn_t cbfunc);
 /** A message that the PML takes for sent will not get there: tells the user and the PML, which ends the job.
  */
