@@ -22,7 +22,7 @@ typedef struct pipe_t {
 } pipe_t;
 
 static struct {
-    fsbml_delivery_store_t *store;
+    fsbml_delivery_limits_t limits;
     fsbml_delivery_t *end; /* the peer's */
     pipe_t there[RAILS], back[RAILS];
     bool cut[RAILS];
@@ -45,6 +45,12 @@ static void push(pipe_t *pipe, const void *frame, size_t bytes)
     memcpy(f->at, frame, bytes);
     pipe->frame[pipe->last++ % QUEUED] = f;
 }
+
+/* What the peer sends. */
+typedef struct far_message_t {
+    fsbml_delivery_message_t record;
+    unsigned char bytes[MOST_BYTES];
+} far_message_t;
 
 static frame_t *pop(pipe_t *pipe)
 {
@@ -134,27 +140,27 @@ static void send_there(mca_bml_base_btl_t *bml_btl)
     CHECK(OMPI_SUCCESS == mca_bml_base_send(bml_btl, des, TAG));
 }
 
-static void put_back(uint32_t path, const fsbml_delivery_seal_t *seal, const void *data, size_t bytes)
+static void put_back(const fsbml_delivery_seal_t *seal, const far_message_t *m)
 {
     unsigned char frame[MOST_BYTES + FSBML_DELIVERY_HEADER];
     memcpy(frame, seal->header, seal->bytes);
-    memcpy(frame + seal->bytes, data, bytes);
-    push(&far_end.back[path], frame, seal->bytes + bytes);
+    memcpy(frame + seal->bytes, m->bytes, m->record.bytes);
+    push(&far_end.back[seal->path], frame, seal->bytes + m->record.bytes);
 }
 
 static void send_back(void)
 {
-    const uint32_t paths = fsbml_delivery_paths(far_end.end), path = (uint32_t) chance(RAILS);
-    unsigned char bytes[MOST_BYTES];
-    const size_t size = LEAST_BYTES + chance(MOST_BYTES - LEAST_BYTES);
-    const fsbml_delivery_part_t part = {bytes, size};
-    const fsbml_delivery_message_t m = {
-        .bytes = (uint32_t) size, .tag = TAG, .n_parts = 1, .parts = &part, .predicted_ns = 1000000};
+    const uint32_t path = (uint32_t) chance(RAILS);
+    far_message_t *m = calloc(1, sizeof(*m));
     fsbml_delivery_seal_t seal;
-    fill(bytes, size, far_end.sent[1]);
-    if ((paths & fsbml_bit(path)) && 0 == fsbml_delivery_send(far_end.end, path, virtual_ns, &m, &seal)) {
+    m->record.bytes = (uint32_t) (LEAST_BYTES + chance(MOST_BYTES - LEAST_BYTES));
+    m->record.tag = TAG;
+    fill(m->bytes, m->record.bytes, far_end.sent[1]);
+    if (0 == fsbml_delivery_send(far_end.end, path, virtual_ns, 1000000, &m->record, &seal)) {
         ++far_end.sent[1];
-        put_back(path, &seal, bytes, size);
+        put_back(&seal, m);
+    } else {
+        free(m);
     }
 }
 
@@ -175,28 +181,27 @@ static void leaves(int rail)
 static void act_there(void)
 {
     fsbml_delivery_action_t a;
-    fsbml_delivery_message_t m;
-    fsbml_delivery_part_t part;
+    const fsbml_delivery_message_t *m;
     fsbml_delivery_seal_t seal;
     (void) fsbml_delivery_tick(far_end.end, virtual_ns);
     while (fsbml_delivery_next(far_end.end, virtual_ns, &a)) {
         if (FSBML_DELIVERY_FRAME == a.kind) {
             push(&far_end.back[a.path], a.frame, a.bytes);
-        } else if (FSBML_DELIVERY_RELEASE != a.kind && FSBML_DELIVERY_UP != a.kind) {
+        } else if (FSBML_DELIVERY_RELEASE == a.kind) {
+            free(a.message); /* its first member */
+        } else if (FSBML_DELIVERY_UP != a.kind) {
             fsbml_delivery_path_up(far_end.end, a.path, virtual_ns);
         }
     }
-    while (fsbml_delivery_waiting(far_end.end, &m, &part)) {
+    while (NULL != (m = fsbml_delivery_waiting(far_end.end))) {
         const uint32_t paths = fsbml_delivery_paths(far_end.end);
-        unsigned char bytes[MOST_BYTES];
-        memcpy(bytes, part.data, part.bytes);
         if (0 == paths
             || 0
                    != fsbml_delivery_resend(far_end.end, (uint32_t) __builtin_ctz(paths), virtual_ns, 1000000,
                                             &seal)) {
             break;
         }
-        put_back(seal.path, &seal, bytes, m.bytes);
+        put_back(&seal, (const far_message_t *) m);
     }
 }
 
@@ -314,10 +319,8 @@ static void play(uint64_t seed, int steps)
     const uint64_t own = (uint64_t) 1 << 32 ^ fsbml_life, other = (uint64_t) 1 << 32 ^ 1 << 8 ^ fsbml_life;
     const fsbml_delivery_peer_t ends = {
         .own_life = other, .peer_life = own, .own_handle = 0, .peer_handle = 1, .paths = RAILS};
-    fsbml_delivery_limits_t limits;
-    fsbml_delivery_limits(&limits);
-    far_end.store = fsbml_delivery_store_create(&limits);
-    far_end.end = fsbml_delivery_create(far_end.store, &ends);
+    fsbml_delivery_limits(&far_end.limits);
+    far_end.end = fsbml_delivery_create(&far_end.limits, &ends);
     send_there(bml_btl); /* before any path is live */
     all_answer(RAILS);
     for (uint32_t i = 0; i < RAILS; ++i) {
@@ -353,7 +356,6 @@ static void play(uint64_t seed, int steps)
     n_closed += c.closed;
     n_again += c.sent_again;
     fsbml_delivery_destroy(far_end.end);
-    fsbml_delivery_store_destroy(far_end.store);
     world_down(RAILS);
     mca_bml_fsbml_params.failover = false;
     peer_flags = 0;

@@ -28,10 +28,8 @@ public:
     // A legitimate message, by hand: it arrives at once.
     void message(unsigned path)
     {
-        const fsbml_delivery_part_t part{&sent, sizeof sent};
-        const fsbml_delivery_message_t m{sizeof sent, 65, 1, &part, nullptr, 0};
         fsbml_delivery_seal_t seal{};
-        ASSERT_EQ(0, fsbml_delivery_send(w.d(0), path, now, &m, &seal));
+        ASSERT_EQ(0, fsbml_delivery_send(w.d(0), path, now, 0, next(), &seal));
         ++sent;
         Bytes frame(seal.header, seal.header + seal.bytes);
         frame.resize(frame.size() + sizeof sent);
@@ -183,13 +181,20 @@ public:
     void fill(unsigned path)
     {
         if (0 == back[path].bytes) {
-            const fsbml_delivery_part_t part{&sent, sizeof sent};
-            const fsbml_delivery_message_t m{sizeof sent, 65, 1, &part, nullptr, 0};
-            ASSERT_EQ(0, fsbml_delivery_send(w.d(1), path, now, &m, &back[path]));
+            ASSERT_EQ(0, fsbml_delivery_send(w.d(1), path, now, 0, next(), &back[path]));
             ASSERT_EQ(0, fsbml_delivery_refused(w.d(1), now, &back[path]));
         }
     }
 
+    fsbml_delivery_message_t *next()
+    {
+        messages.emplace_back();
+        messages.back().bytes = sizeof sent;
+        messages.back().tag = 65;
+        return &messages.back();
+    }
+
+    std::deque<fsbml_delivery_message_t> messages;
     std::mt19937_64 random;
     World w, other; // the same handles, other lives
     std::uint64_t now = 10 * kSecond, sent = 0, arrived = 0;
@@ -243,16 +248,16 @@ TEST(DeliveryFalse, AnotherLifeIsNotThis)
 {
     std::uint64_t said = 0;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        std::deque<fsbml_delivery_message_t> messages;
         World mine(limits(), 2, seed), another(limits(), 2, seed + 1000);
         fsbml_delivery_t *const to = mine.d(1), *const from = another.d(0);
         const std::uint64_t now = 10 * kSecond;
         fsbml_delivery_arrival_t arrival{};
         fsbml_delivery_action_t a{};
         for (int i = 0; i < 20; ++i) {
-            const fsbml_delivery_part_t part{&i, sizeof i};
-            const fsbml_delivery_message_t m{sizeof i, 65, 1, &part, nullptr, 0};
             fsbml_delivery_seal_t seal{};
-            ASSERT_EQ(0, fsbml_delivery_send(from, i % 2, now, &m, &seal));
+            messages.emplace_back();
+            ASSERT_EQ(0, fsbml_delivery_send(from, i % 2, now, 0, &messages.back(), &seal));
             // One in 256 has the generation by chance, and may look like a repeat.
             ASSERT_NE(1, fsbml_delivery_arrived(to, seal.path, now, seal.header, seal.bytes, &arrival));
             ++said;

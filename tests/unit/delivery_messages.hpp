@@ -13,10 +13,6 @@
 namespace delivery
 {
 
-struct StoreDestroy {
-    void operator()(fsbml_delivery_store_t *s) const noexcept { fsbml_delivery_store_destroy(s); }
-};
-using StorePtr = std::unique_ptr<fsbml_delivery_store_t, StoreDestroy>;
 struct Destroy {
     void operator()(fsbml_delivery_t *d) const noexcept { fsbml_delivery_destroy(d); }
 };
@@ -64,20 +60,23 @@ public:
         return static_cast<std::uint32_t>(at[0]) | static_cast<std::uint32_t>(at[1]) << 8
                | static_cast<std::uint32_t>(at[2]) << 16 | static_cast<std::uint32_t>(at[3]) << 24;
     }
-    static void *handle_of(std::uint32_t id) { return reinterpret_cast<void *>(std::uintptr_t{id} + 1); }
-    static std::uint32_t id_of(const void *handle)
+    static std::uint32_t id_of(const fsbml_delivery_message_t *m)
     {
-        return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(handle) - 1);
+        return reinterpret_cast<const One *>(m)->id; // its first member
     }
     static std::uint8_t tag_of(std::uint32_t id) { return static_cast<std::uint8_t>(id * 7); }
 
-    std::uint32_t add(std::uint32_t bytes, bool by_handle)
+    std::uint32_t add(std::uint32_t bytes)
     {
-        all_.push_back({bytes, 0, by_handle, false, 0});
-        return static_cast<std::uint32_t>(all_.size() - 1);
+        const auto id = static_cast<std::uint32_t>(all_.size());
+        all_.emplace_back();
+        all_.back().m.bytes = bytes;
+        all_.back().m.tag = tag_of(id);
+        all_.back().id = id;
+        return id;
     }
-    std::uint32_t bytes(std::uint32_t id) const { return all_[id].bytes; }
-    bool by_handle(std::uint32_t id) const { return all_[id].by_handle; }
+    fsbml_delivery_message_t *record(std::uint32_t id) { return &all_[id].m; }
+    std::uint32_t bytes(std::uint32_t id) const { return all_[id].m.bytes; }
     std::size_t arrived() const { return arrived_; }
 
     // The connection has taken it.
@@ -86,7 +85,7 @@ public:
         all_[id].connection = connection;
         all_[id].seen = 0;
         under_way_.push_back(id);
-        bytes_ += all_[id].bytes;
+        bytes_ += all_[id].m.bytes;
         settle();
         ASSERT_LE(under_way_.size(), l.lead_messages) << "too many messages are ahead";
         if (under_way_.size() > 1) {
@@ -100,7 +99,7 @@ public:
         const auto at = std::find(under_way_.begin(), under_way_.end(), id);
         ASSERT_NE(under_way_.end(), at);
         under_way_.erase(at);
-        bytes_ -= all_[id].bytes;
+        bytes_ -= all_[id].m.bytes;
     }
     void connection_gone()
     {
@@ -118,54 +117,35 @@ public:
     void let_go(std::uint32_t id)
     {
         ASSERT_LT(id, all_.size());
-        ASSERT_TRUE(all_[id].by_handle);
         ASSERT_FALSE(all_[id].gone) << "message " << id << " was let go twice";
         ASSERT_EQ(1, all_[id].seen) << "message " << id << " was let go before it arrived";
         all_[id].gone = true;
-    }
-    // What is to be sent again. Returns its id.
-    std::uint32_t again(const fsbml_delivery_message_t &m) const
-    {
-        std::uint32_t id = id_of(m.handle);
-        if (nullptr != m.parts) {
-            EXPECT_EQ(1, m.n_parts);
-            const auto *const data = static_cast<const std::uint8_t *>(m.parts->data);
-            id = id_in(data);
-            std::vector<std::uint8_t> expected(m.bytes);
-            fill(expected.data(), id, m.bytes);
-            EXPECT_EQ(0, std::memcmp(expected.data(), data, m.bytes)) << "a copy has changed";
-        }
-        EXPECT_EQ(nullptr == m.parts, all_.at(id).by_handle);
-        EXPECT_EQ(all_.at(id).bytes, m.bytes);
-        EXPECT_EQ(tag_of(id), m.tag);
-        return id;
     }
     // Have all that were given to this connection arrived, and all others been given to some?
     bool are_done(std::uint64_t connection) const
     {
         return std::all_of(all_.begin(), all_.end(), [&](const One &m) {
-            return 0 != m.connection
-                   && (connection != m.connection || (1 == m.seen && m.gone == m.by_handle));
+            return 0 != m.connection && (connection != m.connection || (1 == m.seen && m.gone));
         });
     }
 
 private:
     struct One {
-        std::uint32_t bytes;
-        int seen; // by the other end
-        bool by_handle;
-        bool gone;
-        std::uint64_t connection; // 0: not given to any
+        fsbml_delivery_message_t m{};
+        std::uint32_t id = 0;
+        int seen = 0; // by the other end
+        bool gone = false;
+        std::uint64_t connection = 0; // 0: not given to any
     };
 
     void settle()
     {
         for (; !under_way_.empty() && all_[under_way_.front()].seen > 0; under_way_.pop_front()) {
-            bytes_ -= all_[under_way_.front()].bytes;
+            bytes_ -= all_[under_way_.front()].m.bytes;
         }
     }
 
-    std::vector<One> all_;
+    std::deque<One> all_;                 // they stay where they are
     std::deque<std::uint32_t> under_way_; // in the order in which they were given
     std::uint64_t bytes_ = 0;
     std::size_t arrived_ = 0;
@@ -173,9 +153,9 @@ private:
 
 // One end of a connection.
 struct End {
+    Messages messages; // that it sends
     Ptr d;
     std::uint64_t tick_at = FSBML_DELIVERY_NEVER, paused_until = 0;
-    Messages messages;                 // that it sends
     std::deque<std::uint32_t> to_send; // those that had to wait
     unsigned stranded = 0, suspected = 0, resumed = 0, dead = 0, up = 0;
 

@@ -14,14 +14,13 @@ constexpr std::uint64_t kNow = 1000 * kMs;
 
 // Two ends without lines: frames go by hand.
 struct Pair {
-    explicit Pair(const fsbml_delivery_limits_t &l, std::uint32_t paths = 2)
-        : store(fsbml_delivery_store_create(&l))
+    explicit Pair(const fsbml_delivery_limits_t &l, std::uint32_t paths = 2) : limits(l)
     {
         for (unsigned e = 0; e < 2; ++e) {
             const fsbml_delivery_peer_t peer{0x1111 * (e + 1), 0x1111 * (2 - e),
                                              static_cast<std::uint16_t>(0x0100 + e),
                                              static_cast<std::uint16_t>(0x0101 - e), paths};
-            end[e].reset(fsbml_delivery_create(store.get(), &peer));
+            end[e].reset(fsbml_delivery_create(&limits, &peer));
             for (std::uint32_t p = 0; p < paths; ++p) {
                 fsbml_delivery_path_up(end[e].get(), p, kNow);
             }
@@ -29,25 +28,31 @@ struct Pair {
     }
     fsbml_delivery_t *operator[](unsigned e) { return end[e].get(); }
 
-    StorePtr store;
+    const fsbml_delivery_limits_t limits;
     Ptr end[2];
 };
+
+// One that stays until the tests are over.
+inline fsbml_delivery_message_t *message(std::uint32_t bytes)
+{
+    static std::deque<fsbml_delivery_message_t> all;
+    all.push_back({});
+    all.back().bytes = bytes;
+    all.back().tag = 65;
+    return &all.back();
+}
+
+inline int send(fsbml_delivery_t *d, std::uint32_t path, fsbml_delivery_message_t *m,
+                fsbml_delivery_seal_t *seal)
+{
+    return fsbml_delivery_send(d, path, kNow, 0, m, seal);
+}
 
 inline int send(fsbml_delivery_t *d, std::uint32_t path, std::uint32_t bytes,
                 fsbml_delivery_seal_t *seal = nullptr)
 {
-    static const std::vector<char> body(8192);
-    const fsbml_delivery_part_t part{body.data(), bytes};
-    const fsbml_delivery_message_t m{bytes, 65, 1, &part, nullptr, 0};
     fsbml_delivery_seal_t other{};
-    return fsbml_delivery_send(d, path, kNow, &m, nullptr == seal ? &other : seal);
-}
-
-inline int keep(fsbml_delivery_t *d, std::uint32_t path, std::uint32_t bytes, void *handle,
-                fsbml_delivery_seal_t *seal)
-{
-    const fsbml_delivery_message_t m{bytes, 66, 0, nullptr, handle, 0};
-    return fsbml_delivery_send(d, path, kNow, &m, seal);
+    return send(d, path, message(bytes), nullptr == seal ? &other : seal);
 }
 
 inline int arrive(fsbml_delivery_t *d, std::uint32_t path, const fsbml_delivery_seal_t &seal,

@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Random schedules of faults: each message arrives exactly once, nothing is stuck, memory comes back.
+// Random schedules of faults: each message arrives exactly once, is let go once, and nothing is stuck.
 //
 //   delivery_random_test [--schedules N] [--seed S]   schedules S, S + 1, ...; a failure names its own
 //
@@ -30,8 +30,6 @@ void run(std::uint64_t seed, Total &total)
     if (0 == below(4)) { // tight budgets
         l.lead_messages = 4 + static_cast<std::uint32_t>(below(20));
         l.lead_bytes = 100000;
-        l.copy_bytes = 8192;
-        l.store_bytes = 6 * 8192;
     }
     const auto paths = static_cast<unsigned>(1 + below(4));
     World w(l, paths, dice());
@@ -58,7 +56,7 @@ void run(std::uint64_t seed, Total &total)
                 const std::uint64_t bytes = large           ? 4097 + below(200000)
                                             : 0 == below(6) ? 4 + below(4092)
                                                             : 4 + below(60);
-                w.add(e, when, static_cast<std::uint32_t>(bytes), large || 0 == below(8));
+                w.add(e, when, static_cast<std::uint32_t>(bytes));
                 when += below(20 * kUs);
             }
         }
@@ -102,15 +100,12 @@ void run(std::uint64_t seed, Total &total)
         }
     }
     ASSERT_TRUE(w.is_done()) << "stuck";
-    w.run_for(kSecond); // memory is given back after a while without traffic
     for (End &e : w.end) {
         const fsbml_delivery_counters_t c = w.counters(static_cast<unsigned>(&e - w.end));
         if (clean) {
             ASSERT_EQ(0U, c.false_frames);
             ASSERT_EQ(0U, c.repeated);
         }
-        ASSERT_LE(fsbml_delivery_bytes(e.d.get()), 1024U * paths);
-        ASSERT_LE(fsbml_delivery_store_bytes(w.store), l.store_bytes + 64U * 8192U);
         total.messages += c.delivered;
         total.again += c.sent_again;
         total.repeated += c.repeated;

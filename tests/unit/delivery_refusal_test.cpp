@@ -41,6 +41,7 @@ TEST(DeliveryRefusal, TellsOfANumberWithoutAMessage)
     fsbml_delivery_flush(p[0]);
     pump(p, 0);
     pump(p, 1);
+    pump(p, 0);
     EXPECT_TRUE(fsbml_delivery_idle(p[0]));
     fsbml_delivery_counters_t c{};
     fsbml_delivery_counters(p[0], &c);
@@ -65,6 +66,7 @@ TEST(DeliveryRefusal, AcknowledgesAgainAfterARefusal)
     ASSERT_EQ(16, seal.bytes);
     ASSERT_EQ(0, fsbml_delivery_refused(p[1], kNow, &seal));
     pump(p, 1);
+    pump(p, 0);
     EXPECT_TRUE(fsbml_delivery_idle(p[0]));
 }
 
@@ -72,36 +74,28 @@ TEST(DeliveryRefusal, OffersWhatWasLostUntilItIsSent)
 {
     Pair p(limits());
     fsbml_delivery_seal_t seal{};
-    fsbml_delivery_message_t m{};
-    fsbml_delivery_part_t part{};
-    int handle = 0;
-    ASSERT_EQ(0, send(p[0], 0, 100, &seal));
-    ASSERT_EQ(0, keep(p[0], 0, 10000, &handle, &seal));
+    fsbml_delivery_message_t *const one = message(100), *const two = message(10000);
+    ASSERT_EQ(0, send(p[0], 0, one, &seal));
+    ASSERT_EQ(0, send(p[0], 0, two, &seal));
     EXPECT_EQ(-ENOENT, fsbml_delivery_resend(p[0], 1, kNow, 0, &seal));
     fsbml_delivery_path_failed(p[0], 0, kNow);
     EXPECT_EQ(2U, fsbml_delivery_paths(p[0]));
     EXPECT_EQ(-ENETDOWN, send(p[0], 0, 16));
-    EXPECT_FALSE(fsbml_delivery_waiting(p[0], &m, &part)); // the peer has not said yet what it has
+    EXPECT_EQ(nullptr, fsbml_delivery_waiting(p[0])); // the peer has not said yet what it has
     const auto told = pump(p, 0);
     ASSERT_EQ(1U, told.size());
     EXPECT_EQ(FSBML_DELIVERY_SUSPECTED, told[0].kind);
     pump(p, 1);
-    ASSERT_TRUE(fsbml_delivery_waiting(p[0], &m, &part));
-    EXPECT_EQ(100U, m.bytes);
-    EXPECT_EQ(65, m.tag);
-    ASSERT_EQ(&part, m.parts);
-    EXPECT_EQ(100U, part.bytes);
+    ASSERT_EQ(one, fsbml_delivery_waiting(p[0]));
     EXPECT_EQ(-ENETDOWN, fsbml_delivery_resend(p[0], 0, kNow, 0, &seal));
     ASSERT_EQ(0, fsbml_delivery_resend(p[0], 1, kNow, 0, &seal));
     EXPECT_EQ(1, fsbml_delivery_refused(p[0], kNow, &seal)); // it stays here, behind the other one
-    ASSERT_TRUE(fsbml_delivery_waiting(p[0], &m, &part));
-    EXPECT_EQ(nullptr, m.parts);
-    EXPECT_EQ(&handle, m.handle);
+    ASSERT_EQ(two, fsbml_delivery_waiting(p[0]));
     ASSERT_EQ(0, fsbml_delivery_resend(p[0], 1, kNow, 0, &seal));
     EXPECT_EQ(1, arrive(p[1], 1, seal));
     ASSERT_EQ(0, fsbml_delivery_resend(p[0], 1, kNow, 0, &seal));
     EXPECT_EQ(1, arrive(p[1], 1, seal));
-    EXPECT_FALSE(fsbml_delivery_waiting(p[0], &m, &part));
+    EXPECT_EQ(nullptr, fsbml_delivery_waiting(p[0]));
     fsbml_delivery_counters_t c{};
     fsbml_delivery_counters(p[0], &c);
     EXPECT_EQ(2U, c.sent);
@@ -142,8 +136,6 @@ TEST(DeliveryRefusal, ResumesNotWhatWasNeverSent)
     ASSERT_EQ(FSBML_DELIVERY_FRAME, answer.kind);
     const std::uint32_t number_at = 14, bits_at = 16;
     ASSERT_EQ(24U, answer.bytes); // identity, RESUME, bits
-    fsbml_delivery_message_t m{};
-    fsbml_delivery_part_t part{};
     fsbml_delivery_arrival_t arrival{};
     const unsigned number = answer.frame[number_at] * 256U + answer.frame[number_at + 1];
     const auto says = [&](int off, std::uint8_t bits) {
@@ -159,10 +151,11 @@ TEST(DeliveryRefusal, ResumesNotWhatWasNeverSent)
     for (const std::uint8_t bits : {4, 8, 255}) { // two may have arrived behind the first that is missing
         EXPECT_EQ(-EBADMSG, says(0, bits)) << int{bits};
     }
-    EXPECT_FALSE(fsbml_delivery_waiting(p[0], &m, &part));
+    EXPECT_EQ(nullptr, fsbml_delivery_waiting(p[0]));
     EXPECT_EQ(0, says(0, 2)); // the last one has
+    EXPECT_EQ(3U, pump(p, 0).size()); // it is resumed, and the first two are let go
     int again = 0;
-    for (; fsbml_delivery_waiting(p[0], &m, &part); ++again) {
+    for (; nullptr != fsbml_delivery_waiting(p[0]); ++again) {
         ASSERT_EQ(0, fsbml_delivery_resend(p[0], 1, kNow, 0, &seal));
     }
     EXPECT_EQ(2, again);

@@ -53,11 +53,13 @@ TEST(DeliverySending, BoundsTheMessagesAhead)
     fsbml_delivery_flush(p[0]);
     pump(p, 0);
     pump(p, 1);
+    pump(p, 0);
     EXPECT_EQ(-EAGAIN, send(p[0], 1, 16)); // all but the first are acknowledged: it is the first that counts
     ASSERT_EQ(1, arrive(p[1], 0, first));
     fsbml_delivery_flush(p[0]);
     pump(p, 0);
     pump(p, 1);
+    EXPECT_EQ(1U, pump(p, 0).size()); // it is let go
     EXPECT_EQ(0, send(p[0], 1, 16));
 }
 
@@ -66,58 +68,22 @@ TEST(DeliverySending, BoundsTheBytesAhead)
     fsbml_delivery_limits_t l = limits();
     l.lead_bytes = 1000000;
     Pair p(l);
-    fsbml_delivery_seal_t seal{};
-    int handle = 0;
-    EXPECT_EQ(0, keep(p[0], 0, 5000000, &handle, &seal)); // alone, it may be longer
-    EXPECT_EQ(-EAGAIN, keep(p[0], 1, 1, &handle, &seal));
+    EXPECT_EQ(0, send(p[0], 0, 5000000)); // alone, it may be longer
+    EXPECT_EQ(-EAGAIN, send(p[0], 1, 1));
     Pair q(l);
     for (int i = 0; i < 10; ++i) {
-        EXPECT_EQ(0, keep(q[0], 0, 100000, &handle, &seal));
+        EXPECT_EQ(0, send(q[0], 0, 100000));
     }
-    EXPECT_EQ(-EAGAIN, keep(q[0], 0, 1, &handle, &seal));
+    EXPECT_EQ(-EAGAIN, send(q[0], 0, 1));
 }
 
-TEST(DeliverySending, BoundsCopies)
-{
-    fsbml_delivery_limits_t l = limits();
-    l.copy_bytes = 10000;
-    Pair p(l);
-    EXPECT_EQ(-EINVAL, send(p[0], 0, 4097)); // what is larger is not copied
-    EXPECT_EQ(0, send(p[0], 0, 4000));
-    EXPECT_EQ(0, send(p[0], 0, 4000));
-    EXPECT_EQ(-EAGAIN, send(p[0], 0, 4000));
-    EXPECT_EQ(-EAGAIN, fsbml_delivery_copy(p[0], 3000));
-    EXPECT_EQ(0, fsbml_delivery_copy(p[0], 2000)); // the caller's own
-    EXPECT_EQ(-EAGAIN, send(p[0], 0, 16));
-    fsbml_delivery_uncopy(p[0], 2000);
-    EXPECT_EQ(0, send(p[0], 0, 16));
-    int handle = 0;
-    fsbml_delivery_seal_t seal{};
-    EXPECT_EQ(0, keep(p[0], 0, 100000, &handle, &seal));
-}
-
-TEST(DeliverySending, BoundsTheStore)
-{
-    fsbml_delivery_limits_t l = limits();
-    l.store_bytes = 3 * 8192;
-    Pair p(l);
-    int n = 0;
-    while (0 == send(p[0], 0, 4000)) {
-        ++n;
-    }
-    EXPECT_EQ(6, n);
-    EXPECT_EQ(3U * 8192U, fsbml_delivery_store_bytes(p.store.get()));
-}
-
-TEST(DeliverySending, LetsHandlesGoInOrder)
+TEST(DeliverySending, LetsMessagesGoInOrder)
 {
     Pair p(limits());
-    int handles[3] = {};
+    fsbml_delivery_message_t messages[3] = {};
     fsbml_delivery_seal_t seal{};
-    for (int &handle : handles) {
-        ASSERT_EQ(0, keep(p[0], 0, 10000, &handle, &seal));
-        ASSERT_EQ(1, arrive(p[1], 0, seal));
-        ASSERT_EQ(0, send(p[0], 0, 16, &seal));
+    for (fsbml_delivery_message_t &m : messages) {
+        ASSERT_EQ(0, send(p[0], 0, &m, &seal));
         ASSERT_EQ(1, arrive(p[1], 0, seal));
     }
     EXPECT_FALSE(fsbml_delivery_idle(p[0]));
@@ -127,9 +93,9 @@ TEST(DeliverySending, LetsHandlesGoInOrder)
     EXPECT_FALSE(fsbml_delivery_idle(p[0]));
     const std::vector<fsbml_delivery_action_t> gone = pump(p, 0);
     ASSERT_EQ(3U, gone.size());
-    for (int i = 0; i < 3; ++i) {
-        EXPECT_EQ(FSBML_DELIVERY_RELEASE, gone[static_cast<std::size_t>(i)].kind);
-        EXPECT_EQ(&handles[i], gone[static_cast<std::size_t>(i)].handle);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(FSBML_DELIVERY_RELEASE, gone[i].kind);
+        EXPECT_EQ(&messages[i], gone[i].message);
     }
     EXPECT_TRUE(fsbml_delivery_idle(p[0]));
 }
@@ -138,35 +104,28 @@ TEST(DeliverySending, RefusesWhatIsNoArgument)
 {
     fsbml_delivery_limits_t l = limits();
     fsbml_delivery_peer_t peer{1, 2, 3, 4, 2};
-    const StorePtr store(fsbml_delivery_store_create(&l));
-    ASSERT_NE(nullptr, store);
-    EXPECT_EQ(nullptr, fsbml_delivery_store_create(nullptr));
     EXPECT_EQ(nullptr, fsbml_delivery_create(nullptr, &peer));
-    EXPECT_EQ(nullptr, fsbml_delivery_create(store.get(), nullptr));
+    EXPECT_EQ(nullptr, fsbml_delivery_create(&l, nullptr));
     for (const std::uint32_t paths : {0U, FSBML_MAX_RAILS + 1U}) {
         peer.paths = paths;
         errno = 0;
-        EXPECT_EQ(nullptr, fsbml_delivery_create(store.get(), &peer));
+        EXPECT_EQ(nullptr, fsbml_delivery_create(&l, &peer));
         EXPECT_EQ(EINVAL, errno);
     }
     using Limits = fsbml_delivery_limits_t;
     const std::function<void(Limits &)> wrong[] = {
         [](Limits &x) { x.lead_messages = 16385; }, [](Limits &x) { x.lead_messages = 0; },
-        [](Limits &x) { x.copy_max = 4097; },       [](Limits &x) { x.copy_bytes = x.copy_max - 1; },
-        [](Limits &x) { x.store_bytes = 100; },     [](Limits &x) { x.ack_messages = 0; },
+        [](Limits &x) { x.lead_bytes = 0; },        [](Limits &x) { x.ack_messages = 0; },
         [](Limits &x) { x.suspect_ns = 0; },        [](Limits &x) { x.dead_ns = UINT64_MAX; }};
+    peer.paths = 2;
     for (const auto &spoil : wrong) {
         Limits other = l;
         spoil(other);
-        EXPECT_EQ(nullptr, fsbml_delivery_store_create(&other));
+        EXPECT_EQ(nullptr, fsbml_delivery_create(&other, &peer));
     }
     Pair p(l);
     EXPECT_EQ(-EINVAL, send(p[0], 2, 16));
-    const char body[16] = "";
-    const fsbml_delivery_part_t part{body, sizeof body};
-    const fsbml_delivery_message_t unlike{15, 65, 1, &part, nullptr, 0};
     fsbml_delivery_seal_t seal{};
-    EXPECT_EQ(-EINVAL, fsbml_delivery_send(p[0], 0, kNow, &unlike, &seal));
     EXPECT_EQ(-EINVAL, fsbml_delivery_resend(p[0], 2, kNow, 0, &seal));
     for (const std::uint32_t path : {2U, 31U, UINT32_MAX}) { // nothing happens
         fsbml_delivery_path_up(p[0], path, kNow);
@@ -174,7 +133,6 @@ TEST(DeliverySending, RefusesWhatIsNoArgument)
         fsbml_delivery_path_doubtful(p[0], path, kNow);
     }
     EXPECT_EQ(3U, fsbml_delivery_paths(p[0]));
-    fsbml_delivery_store_destroy(nullptr);
     fsbml_delivery_destroy(nullptr);
 }
 

@@ -15,11 +15,8 @@ class World
 public:
     enum Fault : std::uint64_t { kCut, kStall, kReconnect, kPause, kLife, kMend, kQuiet };
 
-    World(const fsbml_delivery_limits_t &l, unsigned paths, std::uint64_t seed,
-          fsbml_delivery_store_t *shared = nullptr)
-        : limits(l), n(paths), random(seed), lines(clock, random, paths),
-          own_store(nullptr == shared ? fsbml_delivery_store_create(&l) : nullptr),
-          store(nullptr == shared ? own_store.get() : shared)
+    World(const fsbml_delivery_limits_t &l, unsigned paths, std::uint64_t seed)
+        : limits(l), n(paths), random(seed), lines(clock, random, paths)
     {
         connect();
     }
@@ -33,7 +30,7 @@ public:
         for (unsigned e = 0; e < 2; ++e) {
             const fsbml_delivery_peer_t peer{life[e], life[1 - e], static_cast<std::uint16_t>(handle + e),
                                              static_cast<std::uint16_t>(handle + 1 - e), n};
-            end[e].d.reset(fsbml_delivery_create(store, &peer));
+            end[e].d.reset(fsbml_delivery_create(&limits, &peer));
             end[e].messages.connection_gone();
             for (unsigned p = 0; p < n; ++p) {
                 fsbml_delivery_path_up(end[e].d.get(), p, clock.now);
@@ -47,9 +44,9 @@ public:
     Line &line(unsigned e, unsigned path) { return lines.line[e][path]; }
 
     // A message to be sent at some time.
-    std::uint32_t add(unsigned e, std::uint64_t when, std::uint32_t bytes, bool by_handle = false)
+    std::uint32_t add(unsigned e, std::uint64_t when, std::uint32_t bytes)
     {
-        const std::uint32_t id = end[e].messages.add(bytes, by_handle);
+        const std::uint32_t id = end[e].messages.add(bytes);
         clock.at(Event::kSend, when, e, 0, id);
         return id;
     }
@@ -142,20 +139,10 @@ private:
         if (0 == takes) {
             return false;
         }
-        std::array<std::uint8_t, 4096> body;
-        const std::uint32_t bytes = messages.bytes(id), half = bytes / 2;
-        const fsbml_delivery_part_t parts[2] = {{body.data(), half}, {body.data() + half, bytes - half}};
-        fsbml_delivery_message_t m{bytes, Messages::tag_of(id), 0, nullptr, nullptr, bytes * 10ULL};
-        if (messages.by_handle(id)) {
-            m.handle = Messages::handle_of(id);
-        } else {
-            Messages::fill(body.data(), id, bytes);
-            m.n_parts = 2;
-            m.parts = parts;
-        }
         fsbml_delivery_seal_t seal{};
         const unsigned path = pick(takes);
-        const int rc = fsbml_delivery_send(d(e), path, clock.now, &m, &seal);
+        const int rc = fsbml_delivery_send(d(e), path, clock.now, messages.bytes(id) * 10ULL,
+                                           messages.record(id), &seal);
         if (0 != rc) {
             EXPECT_EQ(-EAGAIN, rc);
             return false;
@@ -177,16 +164,14 @@ private:
     }
     void send_again(unsigned e)
     {
-        fsbml_delivery_message_t m{};
-        fsbml_delivery_part_t part{};
-        while (fsbml_delivery_waiting(d(e), &m, &part)) {
+        while (const fsbml_delivery_message_t *const m = fsbml_delivery_waiting(d(e))) {
             const std::uint32_t takes = fsbml_delivery_paths(d(e));
             if (0 == takes) {
                 return;
             }
-            const std::uint32_t id = end[e].messages.again(m);
+            const std::uint32_t id = Messages::id_of(m);
             fsbml_delivery_seal_t seal{};
-            ASSERT_EQ(0, fsbml_delivery_resend(d(e), pick(takes), clock.now, m.bytes * 10ULL, &seal));
+            ASSERT_EQ(0, fsbml_delivery_resend(d(e), pick(takes), clock.now, m->bytes * 10ULL, &seal));
             if (lines.chance(refuses)) {
                 ASSERT_EQ(1, fsbml_delivery_refused(d(e), clock.now, &seal));
                 return;
@@ -221,7 +206,7 @@ private:
         End &x = end[e];
         switch (action.kind) {
         case FSBML_DELIVERY_RELEASE:
-            x.messages.let_go(Messages::id_of(action.handle));
+            x.messages.let_go(Messages::id_of(action.message));
             break;
         case FSBML_DELIVERY_FRAME:
             if (lines.chance(refuses)) {
@@ -383,8 +368,6 @@ public:
     std::mt19937_64 random;
     Clock clock;
     Lines lines;
-    const StorePtr own_store;
-    fsbml_delivery_store_t *const store;
     End end[2];
     std::uint64_t connection = 0;
     unsigned refuses = 0; // of a thousand messages and frames, the transport

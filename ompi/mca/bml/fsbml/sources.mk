@@ -67,7 +67,6 @@ fsbml_core_sources = \
 	core/delivery/path/incoming.hpp core/delivery/path/incoming.cpp \
 	core/delivery/path/kept.hpp core/delivery/path/kept.cpp \
 	core/delivery/path/outgoing.hpp core/delivery/path/outgoing.cpp \
-	core/delivery/path/store.hpp core/delivery/path/store.cpp \
 	core/delivery/peer/control.hpp core/delivery/peer/control.cpp \
 	core/delivery/peer/delivery.hpp core/delivery/peer/delivery.cpp \
 	core/delivery/peer/lead.hpp \

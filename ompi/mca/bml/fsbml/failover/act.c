@@ -93,7 +93,7 @@ static bool do_one(fsbml_framed_t *p, const fsbml_delivery_action_t *a, uint64_t
     bool goes = true;
     switch (a->kind) {
     case FSBML_DELIVERY_RELEASE:
-        fsbml_message_delivered(a->handle);
+        fsbml_message_delivered(fsbml_message_of(a->message));
         break;
     case FSBML_DELIVERY_FRAME:
         goes = fsbml_message_control(p, rail, a->frame, a->bytes);

@@ -6,14 +6,14 @@
 
 #include "opal/runtime/opal_progress.h"
 
-static fsbml_delivery_store_t *store; /* NULL: there is no failover */
-static bool ignores_pipe;
+static bool is_on, ignores_pipe;
+static fsbml_delivery_limits_t limits;
 
 enum { MOST_HANDLES = 65536 };
 
 bool fsbml_failover_is_on(void)
 {
-    return NULL != store;
+    return is_on;
 }
 
 /* ------------------------------------------------------------------- peers */
@@ -44,7 +44,7 @@ static void begin(mca_bml_fsbml_endpoint_t *ep)
     const uint32_t own = OMPI_PROC_MY_NAME->vpid, peer = ep->proc->super.proc_name.vpid;
     const bool counts = own < peer;
     uint32_t paths;
-    if (NULL == store || !agree(ep, counts, &paths)) {
+    if (!is_on || !agree(ep, counts, &paths)) {
         return;
     }
     fsbml_framed_t *p = calloc(1, sizeof(*p) + fsbml_rails.n_rails * sizeof(p->way[0]));
@@ -53,7 +53,7 @@ static void begin(mca_bml_fsbml_endpoint_t *ep)
                                         .own_handle = (uint16_t) peer,
                                         .peer_handle = (uint16_t) own,
                                         .paths = paths};
-    fsbml_delivery_t *delivery = NULL != p ? fsbml_delivery_create(store, &ends) : NULL;
+    fsbml_delivery_t *delivery = NULL != p ? fsbml_delivery_create(&limits, &ends) : NULL;
     if (NULL == delivery) {
         free(p); /* its messages are not framed, and those of the peer are not taken: it does not send any */
         return;
@@ -126,8 +126,8 @@ static void forget(mca_bml_fsbml_endpoint_t *ep)
     for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
         fsbml_renew_end(p, r);
     }
-    fsbml_message_forget(p);
     fsbml_delivery_destroy(p->delivery);
+    fsbml_message_forget(p);
     OBJ_DESTRUCT(&p->lock);
     free(p);
 }
@@ -154,26 +154,20 @@ static const fsbml_peers_listener_t listener = {
 
 void fsbml_failover_setup(void)
 {
-    fsbml_delivery_limits_t limits;
     if (!mca_bml_fsbml_params.failover || 0 == fsbml_rails.n_groups) {
         return;
     }
     fsbml_delivery_limits(&limits);
     limits.wait_ns = mca_bml_fsbml_params.failover_wait_ns;
-    store = fsbml_delivery_store_create(&limits);
-    if (NULL == store) {
-        return;
-    }
     const size_t ranks = fsbml_job_size();
     fsbml_framed_reset(ranks < MOST_HANDLES ? (uint32_t) ranks : MOST_HANDLES);
     for (uint32_t g = 0; g < fsbml_rails.n_groups; ++g) {
         fsbml_framed_construct(fsbml_rails.group[g]);
     }
     if (OMPI_SUCCESS != fsbml_framed_receive()) {
-        fsbml_delivery_store_destroy(store);
-        store = NULL;
         return;
     }
+    is_on = true;
     /* To write to a connection that its peer has ended is an error like others then. */
     struct sigaction pipe;
     if (0 == sigaction(SIGPIPE, NULL, &pipe) && SIG_DFL == pipe.sa_handler) {
@@ -187,7 +181,7 @@ void fsbml_failover_setup(void)
 
 void fsbml_failover_teardown(void)
 {
-    if (NULL == store) {
+    if (!is_on) {
         return;
     }
     opal_progress_unregister(fsbml_failover_look);
@@ -197,6 +191,5 @@ void fsbml_failover_teardown(void)
         ignores_pipe = false;
     }
     fsbml_framed_reset(0);
-    fsbml_delivery_store_destroy(store);
-    store = NULL;
+    is_on = false;
 }

@@ -80,6 +80,7 @@ enum { FSBML_NO_RAIL = UINT8_MAX };
 struct fsbml_message_t {
     mca_btl_base_descriptor_t super; /**< what the PML has of it */
     mca_btl_base_segment_t segment;
+    fsbml_delivery_message_t record;   /**< delivery's; with the tag */
     fsbml_framed_t *to;                /**< NULL: the peer is gone */
     fsbml_message_t *next;             /**< of those that wait */
     fsbml_message_t *after, **to_this; /**< of all */
@@ -87,10 +88,15 @@ struct fsbml_message_t {
     uint32_t frames;                   /**< of it that BTLs have */
     bool undelivered;                  /**< the peer has not acknowledged it */
     bool open;                         /**< the PML is to be told of its completion */
-    mca_btl_base_tag_t tag;
-    uint8_t rail; /**< that bulk is meant for, or FSBML_NO_RAIL */
+    uint8_t rail;                      /**< that bulk is meant for, or FSBML_NO_RAIL */
     _Alignas(16) char bytes[];
 };
+
+/** The message of a record. */
+static inline fsbml_message_t *fsbml_message_of(fsbml_delivery_message_t *record)
+{
+    return (fsbml_message_t *) ((char *) record - offsetof(fsbml_message_t, record));
+}
 
 /** NULL: this peer's messages are not framed. */
 static inline fsbml_framed_t *fsbml_framed_of(const mca_bml_fsbml_endpoint_t *ep)

@@ -114,7 +114,7 @@ static int framed_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_
             return OMPI_ERR_OUT_OF_RESOURCE;
         }
     }
-    m->tag = tag;
+    m->record.tag = tag;
     m->open = true;
     fsbml_message_send(m);
     return OMPI_SUCCESS;
@@ -149,7 +149,7 @@ static int framed_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
         uint32_t n = 1;
         (void) opal_convertor_pack(convertor, &iov, &n, &payload_size);
     }
-    m->tag = tag;
+    m->record.tag = tag;
     fsbml_message_send(m);
     if (NULL != descriptor) {
         *descriptor = NULL;

@@ -206,7 +206,7 @@ static bool put(fsbml_framed_t *p, fsbml_message_t *m, uint32_t rail, const fsbm
     mca_bml_fsbml_path_t *path = fsbml_path(p->ep, rail);
     mca_btl_base_module_t *real = path->super.btl;
     const size_t bytes = m->segment.seg_len; /* the message may be gone when the BTL has it */
-    const bool is_urgent = fsbml_is_urgent(m->tag, bytes);
+    const bool is_urgent = fsbml_is_urgent(m->record.tag, bytes);
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
     if (OPAL_UNLIKELY(fsbml_renew_is_closed(p, rail))) {
         fsbml_framed_failed(p, rail);
@@ -254,12 +254,10 @@ static int seal_up(fsbml_framed_t *p, fsbml_message_t *m, fsbml_delivery_seal_t 
     }
     const uint64_t now = fsbml_now_ns();
     *rail = best_of(p, rails, m, now);
-    const fsbml_delivery_message_t message = {
-        .bytes = (uint32_t) m->segment.seg_len,
-        .tag = m->tag,
-        .handle = m,
-        .predicted_ns = fsbml_sched_predict(fsbml_rails.sched, *rail, now, m->segment.seg_len)};
-    const int rc = fsbml_delivery_send(p->delivery, p->way[*rail].number, now, &message, seal);
+    m->record.bytes = (uint32_t) m->segment.seg_len;
+    const int rc = fsbml_delivery_send(p->delivery, p->way[*rail].number, now,
+                                       fsbml_sched_predict(fsbml_rails.sched, *rail, now, m->segment.seg_len),
+                                       &m->record, seal);
     if (0 == rc) {
         take_in_hand(p, m, *rail);
         fsbml_framed_due(p, fsbml_delivery_due(p->delivery));
@@ -311,13 +309,12 @@ void fsbml_message_send_waiting(fsbml_framed_t *p)
 
 void fsbml_message_send_again(fsbml_framed_t *p)
 {
-    fsbml_delivery_message_t message;
-    fsbml_delivery_part_t part;
+    fsbml_delivery_message_t *record;
     fsbml_delivery_seal_t seal;
     bool goes = true;
-    while (goes && fsbml_delivery_waiting(p->delivery, &message, &part)) {
+    while (goes && NULL != (record = fsbml_delivery_waiting(p->delivery))) {
         const uint32_t rails = without_row(p, fsbml_framed_rails(p));
-        fsbml_message_t *m = message.handle;
+        fsbml_message_t *m = fsbml_message_of(record);
         if (0 == rails) {
             return;
         }

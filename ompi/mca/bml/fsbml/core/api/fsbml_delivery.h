@@ -22,28 +22,18 @@ extern "C" {
 typedef struct fsbml_delivery_limits_t {
     uint32_t lead_messages; /**< most beyond the oldest one that is not acknowledged; at most 16384 */
     uint32_t lead_bytes;    /**< likewise */
-    uint32_t copy_max;      /**< the largest message that is copied; at most 4096 */
-    uint32_t copy_bytes;    /**< of all copies for one peer */
-    uint64_t store_bytes;   /**< of all copies of the process */
     uint32_t ack_messages;  /**< after so many messages an acknowledgement is sent at once, */
     uint32_t ack_bytes;     /**< or after so many bytes, */
-    uint64_t ack_ns;        /**< or after so long if there was a message that is not copied, */
-    uint64_t ack_idle_ns;   /**< or after so long in any case */
-    uint64_t suspect_ns;    /**< the least time without progress after which a path may be suspected */
-    uint64_t dead_ns;       /**< a suspected path that stays silent for so long is dead */
-    uint64_t again_ns;      /**< between two probes of such a path; the unit of holding one down */
-    uint64_t hold_max_ns;   /**< the longest that a path that flaps is held down */
-    uint64_t wait_ns;       /**< how long messages wait when there is no path */
+    uint32_t large_bytes;   /**< or after so long if one was larger than this, */
+    uint64_t ack_ns;
+    uint64_t ack_idle_ns; /**< or after so long in any case */
+    uint64_t suspect_ns;  /**< the least time without progress after which a path may be suspected */
+    uint64_t dead_ns;     /**< a suspected path that stays silent for so long is dead */
+    uint64_t again_ns;    /**< between two probes of such a path; the unit of holding one down */
+    uint64_t hold_max_ns; /**< the longest that a path that flaps is held down */
+    uint64_t wait_ns;     /**< how long messages wait when there is no path */
 } fsbml_delivery_limits_t;
 void fsbml_delivery_limits(fsbml_delivery_limits_t *out) FSBML_NOEXCEPT;
-
-/** Memory for the copies of all peers, with the limits. Any thread. NULL with errno set on failure. */
-typedef struct fsbml_delivery_store_t fsbml_delivery_store_t;
-fsbml_delivery_store_t *fsbml_delivery_store_create(const fsbml_delivery_limits_t *limits) FSBML_NOEXCEPT;
-/** After all peers. */
-void fsbml_delivery_store_destroy(fsbml_delivery_store_t *store) FSBML_NOEXCEPT;
-/** Bytes that it has taken from the system. */
-size_t fsbml_delivery_store_bytes(const fsbml_delivery_store_t *store) FSBML_NOEXCEPT;
 
 /** What both ends of a connection know of each other before the first frame. */
 typedef struct fsbml_delivery_peer_t {
@@ -53,11 +43,12 @@ typedef struct fsbml_delivery_peer_t {
     uint32_t paths;               /**< both ends number them alike; at most FSBML_MAX_RAILS */
 } fsbml_delivery_peer_t;
 
-/** One peer, both directions. The caller serialises the calls for one peer. NULL with errno set on failure.
- */
+/** One peer, both directions. The caller serialises the calls for one peer; the limits stay where they are.
+ * NULL with errno set on failure. */
 typedef struct fsbml_delivery_t fsbml_delivery_t;
-fsbml_delivery_t *fsbml_delivery_create(fsbml_delivery_store_t *store,
+fsbml_delivery_t *fsbml_delivery_create(const fsbml_delivery_limits_t *limits,
                                         const fsbml_delivery_peer_t *peer) FSBML_NOEXCEPT;
+/** Afterwards the messages that it had are the caller's. */
 void fsbml_delivery_destroy(fsbml_delivery_t *d) FSBML_NOEXCEPT;
 /** The handle of the peer that a frame is from, or -EBADMSG: it is no frame of this version. */
 int fsbml_delivery_handle_of(const void *frame, size_t bytes) FSBML_NOEXCEPT;
@@ -67,19 +58,17 @@ int fsbml_delivery_handle_of(const void *frame, size_t bytes) FSBML_NOEXCEPT;
 /** Paths that take messages now, a bit mask. */
 uint32_t fsbml_delivery_paths(const fsbml_delivery_t *d) FSBML_NOEXCEPT;
 
-typedef struct fsbml_delivery_part_t {
-    const void *data;
-    size_t bytes;
-} fsbml_delivery_part_t;
-
+/** A message's record, in the caller's memory: delivery has it from fsbml_delivery_send() on, until it lets
+ * the message go (FSBML_DELIVERY_RELEASE). */
 typedef struct fsbml_delivery_message_t {
-    uint32_t bytes; /**< without the frame's header */
-    uint8_t tag;    /**< the upper layer's */
-    uint8_t n_parts;
-    const fsbml_delivery_part_t
-        *parts; /**< to be copied; NULL: the caller keeps the message, by its handle */
-    void *handle;
-    uint64_t predicted_ns; /**< until it is at the peer */
+    struct fsbml_delivery_message_t *next, *before; /**< delivery's own, as all but the next two */
+    uint32_t bytes;                                 /**< to be set: without the frame's header */
+    uint8_t tag;                                    /**< to be set: the upper layer's */
+    uint8_t flags;
+    uint16_t number; /**< on its path */
+    uint32_t order;  /**< of all messages to the peer */
+    uint32_t behind; /**< bytes of all messages before it, modulo 2^32 */
+    uint32_t due;    /**< when it is late: ns / 2^16, modulo 2^32 */
 } fsbml_delivery_message_t;
 
 /** A message's place on its path, and the header of its frame. */
@@ -92,28 +81,22 @@ typedef struct fsbml_delivery_seal_t {
 } fsbml_delivery_seal_t;
 
 /**
- * Numbers a message for a path and keeps it until it is acknowledged. -ENETDOWN: the path takes none now,
- * -EAGAIN: too much is under way, the message must wait until something is acknowledged; -EINVAL.
+ * Numbers a message for a path and keeps it until it is acknowledged; it should be at the peer `predicted_ns`
+ * later. -ENETDOWN: the path takes none now, -EAGAIN: too much is under way, the message must wait until
+ * something is acknowledged; -EINVAL.
  */
-int fsbml_delivery_send(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns,
-                        const fsbml_delivery_message_t *m, fsbml_delivery_seal_t *seal) FSBML_NOEXCEPT;
+int fsbml_delivery_send(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns, uint64_t predicted_ns,
+                        fsbml_delivery_message_t *m, fsbml_delivery_seal_t *seal) FSBML_NOEXCEPT;
 /** The transport refused the frame as a whole. 0: the message is the caller's again; 1: it is to be sent
  * again, and will be offered by fsbml_delivery_waiting(). */
 int fsbml_delivery_refused(fsbml_delivery_t *d, uint64_t now_ns,
                            const fsbml_delivery_seal_t *seal) FSBML_NOEXCEPT;
 
-/** Has a message to be sent again? Then it is described: by `parts`, which is one, or by its handle. The
- * data stay valid until the next call for this peer. */
-bool fsbml_delivery_waiting(fsbml_delivery_t *d, fsbml_delivery_message_t *m,
-                            fsbml_delivery_part_t *part) FSBML_NOEXCEPT;
+/** The next message that is to be sent again; NULL: there is none. */
+fsbml_delivery_message_t *fsbml_delivery_waiting(fsbml_delivery_t *d) FSBML_NOEXCEPT;
 /** Numbers that message for a path; errors as of fsbml_delivery_send(), -ENOENT: there is none. */
 int fsbml_delivery_resend(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns, uint64_t predicted_ns,
                           fsbml_delivery_seal_t *seal) FSBML_NOEXCEPT;
-
-/** May the caller itself copy so much of a message that it keeps? -EAGAIN: the budget is spent. */
-int fsbml_delivery_copy(fsbml_delivery_t *d, uint32_t bytes) FSBML_NOEXCEPT;
-/** The copy is gone. */
-void fsbml_delivery_uncopy(fsbml_delivery_t *d, uint32_t bytes) FSBML_NOEXCEPT;
 
 /* ---------------------------------------------------------------------- receiving */
 
@@ -146,7 +129,7 @@ uint64_t fsbml_delivery_due(const fsbml_delivery_t *d) FSBML_NOEXCEPT;
 bool fsbml_delivery_tick(fsbml_delivery_t *d, uint64_t now_ns) FSBML_NOEXCEPT;
 
 typedef enum fsbml_delivery_kind_t {
-    FSBML_DELIVERY_RELEASE = 1,   /**< the message of `handle` is acknowledged */
+    FSBML_DELIVERY_RELEASE = 1,   /**< `message` is acknowledged, and the caller's again */
     FSBML_DELIVERY_FRAME = 2,     /**< send the control frame by `path` */
     FSBML_DELIVERY_UP = 3,        /**< the path takes messages, again */
     FSBML_DELIVERY_SUSPECTED = 4, /**< the path takes none; the peer is asked by another one what it has */
@@ -159,7 +142,7 @@ typedef struct fsbml_delivery_action_t {
     fsbml_delivery_kind_t kind;
     uint32_t path;
     uint32_t count;
-    void *handle;
+    fsbml_delivery_message_t *message;
     uint32_t bytes; /**< of the frame */
     uint8_t frame[FSBML_DELIVERY_CONTROL];
 } fsbml_delivery_action_t;
@@ -172,7 +155,7 @@ void fsbml_delivery_unsent(fsbml_delivery_t *d, uint64_t now_ns,
 
 /** Asks the peer to acknowledge at once what it has: before the end. */
 void fsbml_delivery_flush(fsbml_delivery_t *d) FSBML_NOEXCEPT;
-/** True if all messages are acknowledged and no handle is kept. */
+/** True if it has no message. */
 bool fsbml_delivery_idle(const fsbml_delivery_t *d) FSBML_NOEXCEPT;
 
 typedef struct fsbml_delivery_counters_t {
@@ -186,7 +169,7 @@ typedef struct fsbml_delivery_counters_t {
     uint32_t revived;        /**< times that one came back */
 } fsbml_delivery_counters_t;
 void fsbml_delivery_counters(const fsbml_delivery_t *d, fsbml_delivery_counters_t *out) FSBML_NOEXCEPT;
-/** Bytes of the peer's state, and of what it keeps. */
+/** Bytes of the peer's state. */
 size_t fsbml_delivery_bytes(const fsbml_delivery_t *d) FSBML_NOEXCEPT;
 
 #ifdef __cplusplus

@@ -8,20 +8,18 @@
 
 #include <initializer_list>
 
-struct fsbml_delivery_store_t final {
-    explicit fsbml_delivery_store_t(const fsbml_delivery_limits_t &l) noexcept : impl(l) {}
-    fsbml::Store impl;
-};
-
 struct fsbml_delivery_t final {
-    fsbml_delivery_t(fsbml::Store &store, const fsbml_delivery_peer_t &peer) : impl(store, peer) {}
+    fsbml_delivery_t(const fsbml_delivery_limits_t &limits, const fsbml_delivery_peer_t &peer)
+        : impl(limits, peer)
+    {
+    }
     fsbml::Delivery impl;
 };
 
 namespace
 {
 
-constexpr std::uint32_t kMostLead = 16384, kMostLeadBytes = 1U << 30, kMostCopied = 4096;
+constexpr std::uint32_t kMostLead = 16384, kMostLeadBytes = 1U << 30;
 constexpr std::uint64_t kLongestNs = 1ULL << 46; // of any time but `wait_ns`: 19 hours
 
 bool is_sane(const fsbml_delivery_limits_t &l) noexcept
@@ -33,9 +31,8 @@ bool is_sane(const fsbml_delivery_limits_t &l) noexcept
         }
     }
     return l.lead_messages > 0 && l.lead_messages <= kMostLead && l.lead_bytes > 0
-           && l.lead_bytes <= kMostLeadBytes && l.copy_max <= kMostCopied && l.copy_bytes >= l.copy_max
-           && l.copy_bytes <= kMostLeadBytes && l.store_bytes >= fsbml::Chunk::kBytes && l.ack_messages > 0
-           && l.ack_messages <= kMostLead / 2 && l.ack_bytes > 0;
+           && l.lead_bytes <= kMostLeadBytes && l.ack_messages > 0 && l.ack_messages <= kMostLead / 2
+           && l.ack_bytes > 0;
 }
 
 } // namespace
@@ -47,11 +44,9 @@ void fsbml_delivery_limits(fsbml_delivery_limits_t *out) noexcept
     *out = {};
     out->lead_messages = kMostLead;
     out->lead_bytes = 16U << 20;
-    out->copy_max = kMostCopied;
-    out->copy_bytes = 4U << 20;
-    out->store_bytes = 64U << 20;
     out->ack_messages = 64;
     out->ack_bytes = 256U << 10;
+    out->large_bytes = 4096;
     out->ack_ns = 5'000'000;
     out->ack_idle_ns = 40'000'000;
     out->suspect_ns = 100'000'000;
@@ -61,33 +56,15 @@ void fsbml_delivery_limits(fsbml_delivery_limits_t *out) noexcept
     out->wait_ns = 0;
 }
 
-fsbml_delivery_store_t *fsbml_delivery_store_create(const fsbml_delivery_limits_t *limits) noexcept
-{
-    if (nullptr == limits || !is_sane(*limits)) {
-        errno = EINVAL;
-        return nullptr;
-    }
-    return fsbml::guard_new<fsbml_delivery_store_t>([&] { return new fsbml_delivery_store_t(*limits); });
-}
-
-void fsbml_delivery_store_destroy(fsbml_delivery_store_t *store) noexcept
-{
-    delete store;
-}
-
-size_t fsbml_delivery_store_bytes(const fsbml_delivery_store_t *store) noexcept
-{
-    return store->impl.bytes();
-}
-
-fsbml_delivery_t *fsbml_delivery_create(fsbml_delivery_store_t *store,
+fsbml_delivery_t *fsbml_delivery_create(const fsbml_delivery_limits_t *limits,
                                         const fsbml_delivery_peer_t *peer) noexcept
 {
-    if (nullptr == store || nullptr == peer || 0 == peer->paths || peer->paths > FSBML_MAX_RAILS) {
+    if (nullptr == limits || nullptr == peer || !is_sane(*limits) || 0 == peer->paths
+        || peer->paths > FSBML_MAX_RAILS) {
         errno = EINVAL;
         return nullptr;
     }
-    return fsbml::guard_new<fsbml_delivery_t>([&] { return new fsbml_delivery_t(store->impl, *peer); });
+    return fsbml::guard_new<fsbml_delivery_t>([&] { return new fsbml_delivery_t(*limits, *peer); });
 }
 
 void fsbml_delivery_destroy(fsbml_delivery_t *d) noexcept
@@ -115,10 +92,10 @@ uint32_t fsbml_delivery_paths(const fsbml_delivery_t *d) noexcept
     return d->impl.paths();
 }
 
-int fsbml_delivery_send(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns,
-                        const fsbml_delivery_message_t *m, fsbml_delivery_seal_t *seal) noexcept
+int fsbml_delivery_send(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns, uint64_t predicted_ns,
+                        fsbml_delivery_message_t *m, fsbml_delivery_seal_t *seal) noexcept
 {
-    return d->impl.sender.send(path, now_ns, *m, *seal);
+    return d->impl.sender.send(path, now_ns, predicted_ns, *m, *seal);
 }
 
 int fsbml_delivery_refused(fsbml_delivery_t *d, uint64_t now_ns, const fsbml_delivery_seal_t *seal) noexcept
@@ -126,26 +103,15 @@ int fsbml_delivery_refused(fsbml_delivery_t *d, uint64_t now_ns, const fsbml_del
     return d->impl.sender.refused(now_ns, *seal);
 }
 
-bool fsbml_delivery_waiting(fsbml_delivery_t *d, fsbml_delivery_message_t *m,
-                            fsbml_delivery_part_t *part) noexcept
+fsbml_delivery_message_t *fsbml_delivery_waiting(fsbml_delivery_t *d) noexcept
 {
-    return d->impl.sender.waiting(*m, *part);
+    return d->impl.sender.waiting();
 }
 
 int fsbml_delivery_resend(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns, uint64_t predicted_ns,
                           fsbml_delivery_seal_t *seal) noexcept
 {
     return d->impl.sender.resend(path, now_ns, predicted_ns, *seal);
-}
-
-int fsbml_delivery_copy(fsbml_delivery_t *d, uint32_t bytes) noexcept
-{
-    return d->impl.sender.copy(bytes);
-}
-
-void fsbml_delivery_uncopy(fsbml_delivery_t *d, uint32_t bytes) noexcept
-{
-    d->impl.sender.uncopy(bytes);
 }
 
 int fsbml_delivery_arrived(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns, const void *frame,

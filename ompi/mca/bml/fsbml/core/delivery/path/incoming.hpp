@@ -55,7 +55,7 @@ public:
     // A new message is to be acknowledged. True: half of what is acknowledged at once has come.
     bool owe(std::uint64_t now, std::uint32_t bytes, const fsbml_delivery_limits_t &l) noexcept
     {
-        const bool is_large = bytes > l.copy_max;
+        const bool is_large = bytes > l.large_bytes;
         is_sooner_ = 0 == owed_ || (is_large && !owed_large_);
         if (0 == owed_) {
             owed_since_ = now;

@@ -39,7 +39,7 @@ void Outgoing::voided() noexcept
     has_void_ = true;
     wants |= kVoid;
     kept.each([](Message &m) {
-        m.flags = static_cast<std::uint8_t>(m.flags & ~Message::kTold);
+        m.flags = static_cast<std::uint8_t>(m.flags & ~bits(Mark::kTold));
         return true;
     });
 }
@@ -100,7 +100,7 @@ Outgoing::Word Outgoing::missing(std::uint64_t now, std::uint8_t generation, std
 
 Outgoing::Word Outgoing::resumed(std::uint64_t now, std::uint8_t generation, std::uint16_t number,
                                  std::uint64_t ahead, std::uint64_t direction, std::uint8_t path,
-                                 Store &store, Kept &orphans) noexcept
+                                 Kept &orphans) noexcept
 {
     if (State::kClosing != state_ || generation != generation_) {
         return other_generation(generation);
@@ -114,14 +114,14 @@ Outgoing::Word Outgoing::resumed(std::uint64_t now, std::uint8_t generation, std
     kept.each([&](Message &m) {
         const auto after = static_cast<std::uint16_t>(m.number - number);
         const bool is_ahead = after >= 1 && after <= 64 && 0 != (ahead >> (after - 1U) & 1);
-        if (frame::before(m.number, number) || is_ahead || m.is(Message::kVoid)) {
-            m.flags |= Message::kDone;
+        if (frame::before(m.number, number) || is_ahead || is(m, Mark::kVoid)) {
+            mark(m, Mark::kDone);
         } else {
             ++resumed_with;
         }
         return true;
     });
-    orphans.splice(store, kept);
+    orphans.splice(kept);
     ++generation_;
     n_closed_ += n_closed_ < frame::kMostClosed ? 1 : 0;
     next_ = acked_ = frame::first_number(direction, path, generation_);
@@ -239,19 +239,6 @@ std::uint64_t Outgoing::tick(std::uint64_t now, const fsbml_delivery_limits_t &l
     case State::kDown:
         break;
     }
-    return FSBML_DELIVERY_NEVER;
-}
-
-std::uint64_t Outgoing::rest(std::uint64_t now, Store &store) noexcept
-{
-    constexpr std::uint64_t kRestNs = 100'000'000;
-    if (kept.count() > 0 || !kept.has_memory()) {
-        return FSBML_DELIVERY_NEVER;
-    }
-    if (now < since_ + kRestNs) {
-        return since_ + kRestNs;
-    }
-    kept.trim(store);
     return FSBML_DELIVERY_NEVER;
 }
 

@@ -75,7 +75,7 @@ public:
     Word missing(std::uint64_t now, std::uint8_t generation, std::uint16_t number) noexcept;
     // The peer has closed the generation. What is not acknowledged goes to `orphans`.
     Word resumed(std::uint64_t now, std::uint8_t generation, std::uint16_t number, std::uint64_t ahead,
-                 std::uint64_t direction, std::uint8_t path, Store &store, Kept &orphans) noexcept;
+                 std::uint64_t direction, std::uint8_t path, Kept &orphans) noexcept;
     Word probed(std::uint64_t now, std::uint8_t generation, const fsbml_delivery_limits_t &l) noexcept;
 
     void link_up(std::uint64_t now) noexcept;
@@ -87,9 +87,6 @@ public:
     // Has made what is due; returns when the next thing is. `elsewhere`: when the peer was heard last on
     // another path.
     std::uint64_t tick(std::uint64_t now, const fsbml_delivery_limits_t &l, std::uint64_t elsewhere) noexcept;
-
-    // Gives memory back that has not been used for a while; returns when that is.
-    std::uint64_t rest(std::uint64_t now, Store &store) noexcept;
 
     Kept kept;
     std::uint8_t wants = 0;         // records to be sent

@@ -117,10 +117,12 @@ private:
     {
         bool all = true;
         w.out.kept.each([&](Message &m) {
-            if (m.is(Message::kVoid) && !m.is(Message::kTold)) {
+            if (is(m, Mark::kVoid) && !is(m, Mark::kTold)) {
                 std::uint8_t wanted = 1;
                 all = want(wanted, 1, at, {Kind::kVoid, 0, 0, at, w.out.generation(), m.number});
-                m.flags |= all ? Message::kTold : 0;
+                if (all) {
+                    mark(m, Mark::kTold);
+                }
             }
             return all;
         });

@@ -30,7 +30,7 @@ void Delivery::path_up(std::uint32_t path, std::uint64_t now) noexcept
 void Delivery::path_failed(std::uint32_t path, std::uint64_t now) noexcept
 {
     if (path < peer_.n) {
-        peer_.ways[path].out.link_failed(now, peer_.store.limits);
+        peer_.ways[path].out.link_failed(now, peer_.limits);
         peer_.at(now);
         peer_.refresh(path);
         peer_.work = true;
@@ -67,7 +67,7 @@ void Delivery::look_for_paths(std::uint64_t now) noexcept
         return;
     }
     alone_since_ = std::min(alone_since_, now);
-    const std::uint64_t waited = now - alone_since_, may = peer_.store.limits.wait_ns;
+    const std::uint64_t waited = now - alone_since_, may = peer_.limits.wait_ns;
     if (!is_stranded_ && waited >= may) {
         is_stranded_ = tell_ = peer_.work = true;
     } else if (!is_stranded_) {
@@ -81,11 +81,11 @@ bool Delivery::tick(std::uint64_t now) noexcept
     for (std::uint32_t i = 0; i < peer_.n; ++i) {
         Way &w = peer_.ways[i];
         bool half = false;
-        peer_.at(w.in.tick(now, peer_.store.limits, &half));
+        peer_.at(w.in.tick(now, peer_.limits, &half));
         peer_.half |= half ? bit(i) : 0;
         const bool carried = w.out.carries();
-        peer_.at(w.out.tick(now, peer_.store.limits, heard_elsewhere(i)));
-        peer_.at(carried && !w.out.carries() ? now : w.out.rest(now, peer_.store));
+        peer_.at(w.out.tick(now, peer_.limits, heard_elsewhere(i)));
+        peer_.at(carried && !w.out.carries() ? now : FSBML_DELIVERY_NEVER);
         peer_.refresh(i);
         peer_.work = peer_.work || 0 != (w.in.wants | w.out.wants | w.out.events);
     }
@@ -174,11 +174,7 @@ bool Delivery::idle() const noexcept
 
 std::size_t Delivery::bytes() const noexcept
 {
-    std::size_t n = sizeof *this + peer_.n * sizeof(Way) + sender.orphans().bytes();
-    for (std::uint32_t i = 0; i < peer_.n; ++i) {
-        n += peer_.ways[i].out.kept.bytes();
-    }
-    return n;
+    return sizeof *this + peer_.n * sizeof(Way);
 }
 
 } // namespace fsbml

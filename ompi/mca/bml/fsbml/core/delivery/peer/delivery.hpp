@@ -11,8 +11,8 @@
 // suspicion costs what was under way.
 //
 // Everything is bounded: messages and bytes beyond the oldest one that is not acknowledged (the upper layer
-// numbers its messages with 16 bits, and keeps what is out of order), copies for the peer and of the process,
-// numbers under way on a path. Control frames are no queue, but bits of what is to be said.
+// numbers its messages with 16 bits, and keeps what is out of order), numbers under way on a path. Control
+// frames are no queue, but bits of what is to be said.
 #ifndef FSBML_DELIVERY_HPP
 #define FSBML_DELIVERY_HPP
 
@@ -24,8 +24,8 @@ namespace fsbml
 class Delivery
 {
 public:
-    Delivery(Store &store, const fsbml_delivery_peer_t &peer)
-        : peer_(store, peer), sender(peer_), receiver(peer_, sender)
+    Delivery(const fsbml_delivery_limits_t &limits, const fsbml_delivery_peer_t &peer)
+        : peer_(limits, peer), sender(peer_), receiver(peer_, sender)
     {
     }
 

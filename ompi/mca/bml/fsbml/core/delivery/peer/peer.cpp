@@ -6,7 +6,8 @@
 namespace fsbml
 {
 
-Peer::Peer(Store &s, const fsbml_delivery_peer_t &peer) : store(s), n(peer.paths), ways(new Way[peer.paths])
+Peer::Peer(const fsbml_delivery_limits_t &l, const fsbml_delivery_peer_t &peer)
+    : limits(l), n(peer.paths), ways(new Way[peer.paths])
 {
     connection.out_direction = frame::direction(peer.own_life, peer.peer_life);
     connection.in_direction = frame::direction(peer.peer_life, peer.own_life);

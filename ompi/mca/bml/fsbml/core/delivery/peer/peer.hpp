@@ -35,7 +35,7 @@ constexpr std::uint32_t bit(std::uint32_t path) noexcept
 }
 
 struct Peer {
-    Peer(Store &s, const fsbml_delivery_peer_t &peer);
+    Peer(const fsbml_delivery_limits_t &l, const fsbml_delivery_peer_t &peer);
 
     void at(std::uint64_t time) noexcept { due = time < due ? time : due; }
     // What of a path others see.
@@ -46,7 +46,7 @@ struct Peer {
         asking = (asking & ~bit(path)) | (out.carries() && out.is_asked() ? bit(path) : 0);
     }
 
-    Store &store;
+    const fsbml_delivery_limits_t &limits;
     const std::uint32_t n;
     const std::unique_ptr<Way[]> ways;
     Connection connection;

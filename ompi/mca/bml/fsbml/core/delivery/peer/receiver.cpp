@@ -36,12 +36,12 @@ __attribute__((always_inline)) inline int Receiver::data(std::uint64_t now, cons
         break;
     }
     const auto n = static_cast<std::uint32_t>(bytes);
-    if (in.owe(now, n, peer_.store.limits)) {
+    if (in.owe(now, n, peer_.limits)) {
         peer_.half |= bit(r.path);
         peer_.work = peer_.work || 0 != (in.wants & Incoming::kAck);
     }
     if (in.is_sooner()) {
-        peer_.at(in.half_due(peer_.store.limits));
+        peer_.at(in.half_due(peer_.limits));
     }
     ++peer_.counters.delivered;
     return 1;
@@ -171,7 +171,7 @@ bool Receiver::record(std::uint32_t link, std::uint64_t now, const Record &r, st
         break;
     case Kind::kResume:
         is_true = believe(w.out.resumed(now, r.generation, r.number, bits, peer_.connection.out_direction,
-                                        r.path, peer_.store, sender_.orphans()));
+                                        r.path, sender_.orphans()));
         sender_.settle_orphans();
         break;
     case Kind::kProbe:
@@ -179,7 +179,7 @@ bool Receiver::record(std::uint32_t link, std::uint64_t now, const Record &r, st
         w.in.wants |= is_true && is_current ? Incoming::kProbed : 0;
         break;
     case Kind::kProbed:
-        is_true = link == r.path && believe(w.out.probed(now, r.generation, peer_.store.limits));
+        is_true = link == r.path && believe(w.out.probed(now, r.generation, peer_.limits));
         break;
     case Kind::kVoid:
         is_true = is_current ? Incoming::Verdict::kBeyond != w.in.accept(r.number)

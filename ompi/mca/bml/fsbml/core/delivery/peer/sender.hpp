@@ -16,20 +16,17 @@ class Sender
 {
 public:
     explicit Sender(Peer &peer) noexcept : peer_(peer) {}
-    ~Sender();
     Sender(const Sender &) = delete;
     Sender &operator=(const Sender &) = delete;
 
-    int send(std::uint32_t path, std::uint64_t now, const fsbml_delivery_message_t &m,
+    int send(std::uint32_t path, std::uint64_t now, std::uint64_t predicted_ns, Message &m,
              fsbml_delivery_seal_t &seal) noexcept;
     int refused(std::uint64_t now, const fsbml_delivery_seal_t &seal) noexcept;
-    bool waiting(fsbml_delivery_message_t &m, fsbml_delivery_part_t &part) noexcept;
+    Message *waiting() noexcept;
     int resend(std::uint32_t path, std::uint64_t now, std::uint64_t predicted_ns,
                fsbml_delivery_seal_t &seal) noexcept;
-    int copy(std::uint32_t bytes) noexcept;
-    void uncopy(std::uint32_t bytes) noexcept;
 
-    // Forgets what is acknowledged, up to the first message that the caller must be told of.
+    // Forgets numbers without a message that are acknowledged, up to the first message.
     void settle(std::uint32_t path) noexcept;
     void settle_orphans() noexcept;
     // Takes such a message.
@@ -42,26 +39,19 @@ private:
     void look_for_oldest() noexcept;
     bool has_room(std::uint32_t bytes) noexcept
     {
-        if (!lead_.has_room(bytes, peer_.store.limits)) {
+        if (!lead_.has_room(bytes, peer_.limits)) {
             look_for_oldest();
         }
-        return lead_.has_room(bytes, peer_.store.limits);
+        return lead_.has_room(bytes, peer_.limits);
     }
-    bool may_copy(std::uint32_t bytes) const noexcept
-    {
-        return std::uint64_t{copied_} + bytes <= peer_.store.limits.copy_bytes;
-    }
-    int number(std::uint32_t path, std::uint64_t now, std::uint64_t predicted_ns, Message &record,
-               const fsbml_delivery_part_t *parts, unsigned n_parts, void *handle,
-               fsbml_delivery_seal_t &seal) noexcept;
-    void seal_up(std::uint32_t path, const Message &record, fsbml_delivery_seal_t &seal) noexcept;
-    bool keep_again(Message &m) noexcept;
-    void gone(Kept &kept) noexcept;
+    void number(std::uint32_t path, std::uint64_t now, std::uint64_t predicted_ns, Message &m,
+                fsbml_delivery_seal_t &seal) noexcept;
+    void seal_up(std::uint32_t path, const Message &m, fsbml_delivery_seal_t &seal) noexcept;
+    bool forget(Kept &kept, Message &m) noexcept;
 
     Peer &peer_;
     Lead lead_;
-    std::uint32_t copied_ = 0; // bytes of copies
-    Kept orphans_;             // of closed generations: to be sent again
+    Kept orphans_; // of closed generations: to be sent again
 };
 
 } // namespace fsbml
