@@ -82,6 +82,33 @@ static uint64_t run(double seconds)
     return done;
 }
 
+/* By MPI_T: how often rails have failed since the first call, as this process counts; 0 without FSBML. */
+static unsigned long long failures(void)
+{
+    enum { MOST = 64 };
+    static MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
+    static MPI_T_pvar_handle handle;
+    static int count;
+    unsigned long long value[MOST] = {0}, sum = 0;
+    int provided, index;
+    if (MPI_T_PVAR_SESSION_NULL == session) {
+        MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+        MPI_T_pvar_session_create(&session);
+        if (MPI_SUCCESS
+            == MPI_T_pvar_get_index("bml_fsbml_rail_failures", MPI_T_PVAR_CLASS_COUNTER, &index)) {
+            MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count);
+            CHECK(count <= MOST, "%d values", count);
+        }
+    }
+    if (count > 0) {
+        MPI_T_pvar_read(session, handle, value);
+    }
+    for (int i = 0; i < count; ++i) {
+        sum += value[i];
+    }
+    return sum;
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, "stream", 2);
@@ -94,8 +121,13 @@ int main(int argc, char **argv)
         printf("stream: begins\n");
         fflush(stdout);
     }
+    (void) failures();
     const double seconds = argc > 1 ? atof(argv[1]) : 5.0;
     const uint64_t done = run(seconds);
+    const unsigned long long failed = failures();
+    if (failed > 0) {
+        printf("stream: rank %d counts %llu failures of rails\n", check_rank, failed);
+    }
     if (0 == check_rank) {
         printf("stream: %.1f MB/s, the longest pause took %.3f s\n", (double) done * BYTES / seconds / 1e6,
                longest);
@@ -105,5 +137,6 @@ int main(int argc, char **argv)
         check_free(buffer[i], BYTES);
     }
     MPI_Comm_free(&pings);
+    MPI_T_finalize();
     return check_end();
 }

@@ -355,6 +355,11 @@ static void play(uint64_t seed, int steps)
     n_messages += far_end.sent[0] + far_end.sent[1];
     n_closed += c.closed;
     n_again += c.sent_again;
+    uint64_t counted = 0;
+    for (uint32_t i = 0; i < RAILS; ++i) {
+        counted += fsbml_failover_counters(i).sent_again;
+    }
+    CHECK((0 == counted) == (0 == c.sent_again)); /* one that was refused again is counted once */
     fsbml_delivery_destroy(far_end.end);
     world_down(RAILS);
     mca_bml_fsbml_params.failover = false;

@@ -10,6 +10,24 @@ enum { LOOK_NS = 10000000 }; /* between two questions to the kernel about a peer
 
 /* ------------------------------------------------------------------ what is told */
 
+static struct {
+    _Atomic uint64_t failures, sent_again;
+} counted[FSBML_MAX_RAILS];
+
+fsbml_failover_counters_t fsbml_failover_counters(uint32_t rail)
+{
+    return (fsbml_failover_counters_t){.failures = atomic_load(&counted[rail].failures),
+                                       .sent_again = atomic_load(&counted[rail].sent_again)};
+}
+
+void fsbml_failover_uncount(void)
+{
+    for (uint32_t r = 0; r < FSBML_MAX_RAILS; ++r) {
+        atomic_store(&counted[r].failures, 0);
+        atomic_store(&counted[r].sent_again, 0);
+    }
+}
+
 static void note_closed(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 {
     p->failed |= fsbml_bit(rail);
@@ -20,6 +38,7 @@ static void note_closed(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 
 static void note_resumed(fsbml_framed_t *p, uint32_t rail, uint32_t count, uint64_t now)
 {
+    atomic_fetch_add(&counted[rail].sent_again, count);
     p->way[rail].sent_again = count;
     p->way[rail].resumed_ns = now;
 }
@@ -35,6 +54,7 @@ static void tell_dead(fsbml_framed_t *p, uint32_t rail)
         return;
     }
     p->told |= fsbml_bit(rail);
+    atomic_fetch_add(&counted[rail].failures, 1);
     char *peer = fsbml_proc_host(p->ep->proc);
     fsbml_rails_names(fsbml_framed_rails(p), rest, sizeof(rest));
     opal_show_help(FSBML_HELP, "rail failed", true, r->name, fsbml_name_detail(r, detail), fsbml_node_name(),

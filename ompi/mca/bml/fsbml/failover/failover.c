@@ -161,6 +161,7 @@ void fsbml_failover_setup(void)
     limits.wait_ns = mca_bml_fsbml_params.failover_wait_ns;
     const size_t ranks = fsbml_job_size();
     fsbml_framed_reset(ranks < MOST_HANDLES ? (uint32_t) ranks : MOST_HANDLES);
+    fsbml_failover_uncount();
     for (uint32_t g = 0; g < fsbml_rails.n_groups; ++g) {
         fsbml_framed_construct(fsbml_rails.group[g]);
     }

@@ -26,6 +26,11 @@ void fsbml_failover_setup(void);
 void fsbml_failover_teardown(void);
 /** Whether this process understands frames: for its hello. */
 bool fsbml_failover_is_on(void);
+/** Times that a rail has failed to some peer, and messages that were sent again for it. Any thread. */
+typedef struct fsbml_failover_counters_t {
+    uint64_t failures, sent_again;
+} fsbml_failover_counters_t;
+fsbml_failover_counters_t fsbml_failover_counters(uint32_t rail);
 
 /* ------------------------------------------------------------------- inside the room */
 
@@ -157,6 +162,8 @@ void fsbml_renew_setup(void);
 void fsbml_framed_act(fsbml_framed_t *p);
 /** The progress function. */
 int fsbml_failover_look(void);
+/** Forgets the counters. */
+void fsbml_failover_uncount(void);
 
 /* failover/framed.c: the pseudo BTL's functions, and frames that come in */
 /** Has a group's pseudo BTL send by frames; once, before the first message. */

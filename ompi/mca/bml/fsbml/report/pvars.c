@@ -4,8 +4,8 @@
  * there are always FSBML_MAX_RAILS values, those behind the last rail are 0, as a handle may be older than
  * the rails are. What is counted only while it is observed begins with the first handle. */
 
+#include "failover/failover.h"
 #include "report/report.h"
-#include "send/send.h"
 
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
@@ -25,6 +25,8 @@ typedef enum value_t {
     ERROR_SUM,
     OUT_OF_SERVICE,
     CHANGES,
+    FAILURES,
+    SENT_AGAIN,
     P_L,
     P_O_S,
     P_O_R,
@@ -92,6 +94,10 @@ static const variable_t variable[N_VALUES] = {
     [CHANGES] = COUNT("rail_changes",
                       "Times that each rail has become slower or faster by more than a quarter, and stayed "
                       "so (bml_fsbml_feedback)"),
+    [FAILURES] = COUNT("rail_failures",
+                       "Times that each rail has failed to some peer while the job ran (bml_fsbml_failover)"),
+    [SENT_AGAIN] =
+        COUNT("rail_sent_again", "Messages that were sent again by other rails, as each rail had failed"),
     [P_L] = VALUE("rail_L_ns", "Measured latency L in ns; 0: not measured"),
     [P_O_S] = VALUE("rail_o_s_ns", "Measured overhead of the sender o_s in ns"),
     [P_O_R] = VALUE("rail_o_r_ns", "Measured overhead of the receiver o_r in ns"),
@@ -145,6 +151,10 @@ static uint64_t count(uint32_t r, value_t v)
         return fsbml_peers_without(r);
     case CHANGES:
         return fsbml_told_count(r);
+    case FAILURES:
+        return fsbml_failover_counters(r).failures;
+    case SENT_AGAIN:
+        return fsbml_failover_counters(r).sent_again;
     default:
         return seen(r, v);
     }
