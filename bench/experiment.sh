@@ -4,8 +4,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # used by scripts that source this
 
-# Those that `demo` shows; they have bars.
-FSBML_EXPERIMENTS="onetoone equal single collectives"
+# Those that `demo` shows.
+FSBML_EXPERIMENTS="onetoone equal single collectives failover"
 # All that launch jobs.
 FSBML_BENCHMARKS="$FSBML_EXPERIMENTS random p2p large multipair onesided btl skew kernels start app"
 
@@ -15,6 +15,7 @@ bench_about() {
         equal) echo "the same over two equal rails" ;;
         single) echo "the same on one rail: what FSBML costs where it cannot help" ;;
         collectives) echo "barrier, broadcast, allreduce, allgather and alltoall of 4 nodes" ;;
+        failover) echo "a stream whose fast rail is out for a while: what arrives in each moment" ;;
         random) echo "messages of random sizes between random ranks of 4 nodes (thesis, 6)" ;;
         p2p) echo "MPI level: latency, bandwidth, rate, LogP, unexpected messages, ..., and what of the layer below reaches it" ;;
         large) echo "bandwidth of 1 MiB and more, one message at a time and 8 at once, by the sum of the rails' own" ;;
@@ -53,6 +54,10 @@ experiment_set() {
             nodes=4 program=collectives arms=fsbml,r2,rail0
             rounds=21
             arguments+=(--operations "barrier,allreduce,alltoall")
+            ;;
+        failover)
+            rates=(200mbit 100mbit) program=outage arms=fsbml,r2 arguments=()
+            rounds=1
             ;;
         random)
             nodes=4

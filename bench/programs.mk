@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 
-all: onetoone collectives p2p onesided start kernels calibrate_job replay_job harness.program calibrate.program libfsbml_probe.so
+all: onetoone collectives p2p onesided start outage kernels calibrate_job replay_job harness.program calibrate.program libfsbml_probe.so
 
 include $(TOP)/tools/programs.mk
 
@@ -18,7 +18,7 @@ bench/harness/%.o bench/matrix/%.o: optimise = -O0
 
 # ---- programs of MPI
 
-of_mpi = onetoone collectives onesided start
+of_mpi = onetoone collectives onesided start outage
 libmpi.a: $(filter-out $(of_mpi:%=bench/mpi/%.o),$(call objects,bench/mpi))
 libkernels.a: $(call parts,bench/kernels)
 libbtl.a: $(call parts,bench/btl)

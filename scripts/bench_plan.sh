@@ -143,6 +143,11 @@ bench_settle() {
     elif [ -n "$rails" ]; then
         die "$me: --rails names the rails of --hostfile; those of the virtual cluster are made by --rail."
     fi
+    if [ "$name" = failover ]; then
+        [ "$wanted_arms$hostfile$full$json${more[*]}$wanted_rounds$wanted_nodes$wanted_ranks$where" = 000cluster ] ||
+            die "$me: failover takes --rail, --openmpi, --reference and --plots only."
+        if any_emulated "${custom[@]}" || [ ${#custom[@]} -eq 1 ]; then die "$me: failover takes two rails or more that the kernel shapes: rate= only."; fi
+    fi
     if [ "$name" = app ]; then
         [ ${#more[@]} -gt 0 ] || die "$me: say which program: ./fsbml bench app [options] -- PROGRAM ARGUMENTS"
         command -v -- "${more[0]}" >/dev/null || die "$me: there is no program '${more[0]}'."

@@ -20,6 +20,8 @@ after the first one, and the whole takes up to three minutes.
                       equal         the same on 100 and 100 Mbit/s
                       single        the same on one rail: what FSBML costs where it cannot help
                       collectives   barrier, allreduce, alltoall of 4 nodes, 200 and 20 Mbit/s
+                      failover      a stream over 200 and 100 Mbit/s; the fast rail's cable is out for 5 s: what arrives in each
+                                    moment, with r2 and with FSBML's bml_fsbml_failover (--plots FOLDER: as a plot)
   --rail rate=RATE    other rails than the experiment's (repeat; no bars then), e.g. --rail rate=400mbit --rail rate=100mbit
   --reference         with the patched Open MPI (built first if need be: minutes) instead of the installed one
   --openmpi PREFIX    with another installed Open MPI

@@ -45,6 +45,8 @@ judged() {
     grep -qE "^  $verdict +everywhere: fsbml <= 1.02 x r2" "$2"
 }
 
+FIGURES='[0-9.]+ MB/s, [0-9.]+ while the cable is out; nothing arrives for [0-9.]+ s at most; '
+
 as_root() {
     local pid signal status
     ok "demo of one rail" "$FSBML_TOP/fsbml" demo --experiment single --rounds 1 --json "$scratch/single.json" \
@@ -58,6 +60,12 @@ as_root() {
     ok "... prints and writes all" complete "$scratch/out" "$scratch/two.json"
     ok "... shows the rails as measured" equal "$(grep -cE '^  rail[01] +tcp:10\.71\.' "$scratch/out")" 2
     ok "... has no bars" equal "$(grep -c '^Bars' "$scratch/out" || :)" 0
+    ok "demo of failover" "$FSBML_TOP/fsbml" demo --experiment failover >"$scratch/out" 2>"$scratch/err"
+    ok "... says what arrives with r2 and with FSBML" equal "$(grep -cE "^(r2 on all rails|FSBML): $FIGURES" "$scratch/out")" 2
+    ok "... which goes on while r2 stands still" awk '/^r2 on/ { r2 = $7 } /^FSBML:/ { own = $4 } END { exit !(own > 1 && own > r2) }' "$scratch/out"
+    ok "... leaves nothing" left_as_found
+    "$FSBML_TOP/fsbml" demo --experiment failover --rounds 2 >"$scratch/out" 2>"$scratch/err" && status=0 || status=$?
+    ok "it takes no rounds" equal "$status $(grep -c 'failover takes --rail' "$scratch/err")" "1 1"
     for signal in TERM KILL; do
         "$FSBML_TOP/fsbml" demo >"$scratch/out" 2>"$scratch/err" </dev/null &
         pid=$!
