@@ -118,8 +118,6 @@ void fsbml_framed_each_due(void (*act)(fsbml_framed_t *p));
 void fsbml_framed_due(fsbml_framed_t *p, uint64_t ns);
 /** Live rails whose path takes messages. With the lock. */
 uint32_t fsbml_framed_rails(const fsbml_framed_t *p);
-/** A path's connection has failed. With the lock; nothing is sent again before the BTL has returned. */
-void fsbml_framed_failed(fsbml_framed_t *p, uint32_t rail);
 
 /* failover/message.c: messages, and what carries them */
 /** A message with room for `bytes`; NULL: no memory. */
@@ -142,8 +140,8 @@ void fsbml_message_forget(fsbml_framed_t *p);
 /** A path is dead, or works again. */
 void fsbml_renew_begin(fsbml_framed_t *p, uint32_t rail);
 void fsbml_renew_end(fsbml_framed_t *p, uint32_t rail);
-/** A path's connection is closed, or is to be: a fresh one follows. False: its BTL cannot make one. */
-bool fsbml_renew_now(fsbml_framed_t *p, uint32_t rail);
+/** A path's connection has failed; nothing is sent again before the BTL has returned. */
+void fsbml_framed_failed(fsbml_framed_t *p, uint32_t rail);
 /** Whether its BTL has closed a connection that should stand: a message would have it connect at once. */
 bool fsbml_renew_is_closed(const fsbml_framed_t *p, uint32_t rail);
 /** A frame came by a path. */

@@ -71,14 +71,3 @@ uint32_t fsbml_framed_rails(const fsbml_framed_t *p)
     }
     return rails & atomic_load_explicit(&p->ep->live, memory_order_acquire);
 }
-
-void fsbml_framed_failed(fsbml_framed_t *p, uint32_t rail)
-{
-    if (0 != (p->up & fsbml_bit(rail)) && !fsbml_closing_has_begun()) {
-        const uint64_t now = fsbml_now_ns();
-        fsbml_delivery_path_failed(p->delivery, p->way[rail].number, now);
-        p->broken |= fsbml_renew_now(p, rail) ? 0 : fsbml_bit(rail);
-        p->stranded = p->stranded || p->broken == p->up;
-        fsbml_framed_due(p, now);
-    }
-}

@@ -115,7 +115,8 @@ bool fsbml_renew_is_closed(const fsbml_framed_t *p, uint32_t rail)
            && fsbml_socket_is_closed(path->btl, path->btl_endpoint);
 }
 
-bool fsbml_renew_now(fsbml_framed_t *p, uint32_t rail)
+/* A path's connection is closed, or is to be: a fresh one follows. False: its BTL cannot make one. */
+static bool renew(fsbml_framed_t *p, uint32_t rail)
 {
     fsbml_way_t *way = &p->way[rail];
     const mca_bml_base_btl_t *path = &fsbml_path(p->ep, rail)->super;
@@ -128,6 +129,17 @@ bool fsbml_renew_now(fsbml_framed_t *p, uint32_t rail)
         fsbml_renew_end(p, rail);
     }
     return true;
+}
+
+void fsbml_framed_failed(fsbml_framed_t *p, uint32_t rail)
+{
+    if (0 != (p->up & fsbml_bit(rail)) && !fsbml_closing_has_begun()) {
+        const uint64_t now = fsbml_now_ns();
+        fsbml_delivery_path_failed(p->delivery, p->way[rail].number, now);
+        p->broken |= renew(p, rail) ? 0 : fsbml_bit(rail);
+        p->stranded = p->stranded || p->broken == p->up;
+        fsbml_framed_due(p, now);
+    }
 }
 
 /* No message takes it from now on. `ended`: so many connections were, then. */
