@@ -57,8 +57,9 @@ void fsbml_socket_end(const mca_btl_base_module_t *btl, const struct mca_btl_bas
 
 bool fsbml_socket_is_closed(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
 {
+    const int rail = fake_number(btl);
     (void) endpoint;
-    return closed[fake_number(btl)];
+    return closed[rail] && (0 == renewed[rail] || 0 == fake[rail].n_queue); /* a message has it connect */
 }
 
 bool fsbml_socket_renew(const mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint)

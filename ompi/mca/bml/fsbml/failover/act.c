@@ -84,7 +84,9 @@ static void tell_up(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 /* The kernel's retransmissions are a sign against a path. A connection may also be closed without a word. */
 static void look_at_paths(fsbml_framed_t *p, uint64_t now)
 {
-    if (now - p->looked_ns < LOOK_NS || fsbml_delivery_idle(p->delivery)) {
+    /* Once a rail has failed, the others' ends are looked for, too: the peer may have no path to tell of it.
+     */
+    if (now - p->looked_ns < LOOK_NS || (0 == p->failed && fsbml_delivery_idle(p->delivery))) {
         return;
     }
     p->looked_ns = now;
@@ -176,6 +178,9 @@ void fsbml_framed_act(fsbml_framed_t *p)
         fsbml_message_send_waiting(p);
         if (p->stranded) {
             give_up(p);
+        }
+        if (0 != p->failed) {
+            fsbml_framed_due(p, now + LOOK_NS);
         }
         fsbml_framed_due(p, fsbml_delivery_due(p->delivery));
         p->acting = false;
