@@ -4,43 +4,14 @@
  * sleep. */
 
 #include "fake_pml.h"
-#include "fake_renewal.h"
+#include "fake_sockets.h"
 #include "measure/measure.h"
 
 enum { TAG = MCA_BTL_TAG_PML + 1 };
 
-static uint32_t unacknowledged; /* rails whose networks do not answer */
-
-/* What the kernel says of tcp's connections: nothing but whether it sends something again. */
-bool fsbml_socket_is_possible(const mca_btl_base_module_t *btl)
-{
-    (void) btl;
-    return false;
-}
-
-int fsbml_socket_of(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) btl;
-    (void) endpoint;
-    return -1;
-}
-
-bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int fd)
-{
-    (void) endpoint;
-    (void) fd;
-    return false;
-}
-
-bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) endpoint;
-    return 0 != (unacknowledged & fsbml_bit((uint32_t) fake_number(btl)));
-}
-
 static mca_bml_base_btl_t *up(uint32_t processes)
 {
-    unacknowledged = 0;
+    sockets.resent = 0;
     ompi_process_info.num_procs = processes;
     mca_bml_fsbml_params.per_peer = true;
     fake_construct(&fake[0], 4096, 65536, 10);
@@ -104,7 +75,7 @@ FAKE_TEST(a_network_that_does_not_acknowledge_wakes_the_others)
     mca_bml_base_btl_t *bml_btl = up(17);
     CHECK(OMPI_SUCCESS == pml_send(bml_btl, 100, TAG));
     CHECK(1 == fake_answer(&fake[0], false));
-    unacknowledged = fsbml_bit(0);
+    sockets.resent = fsbml_bit(0);
     look_often(90);
     CHECK(0 == fake_answer(&fake[1], true));
     look_often(120);
@@ -119,7 +90,7 @@ FAKE_TEST(a_busy_peer_wakes_none)
 {
     const mca_bml_base_btl_t *bml_btl = up(17);
     CHECK(1 == fake_answer(&fake[0], false));
-    unacknowledged = fsbml_bit(1);
+    sockets.resent = fsbml_bit(1);
     look_often(2900);
     CHECK(2 == endpoint(bml_btl)->asleep && 0 == fake_answer(&fake[1], true));
     down();

@@ -359,7 +359,7 @@ static void play(uint64_t seed, int steps)
     for (uint32_t i = 0; i < RAILS; ++i) {
         counted += fsbml_failover_counters(i).sent_again;
     }
-    CHECK((0 == counted) == (0 == c.sent_again)); /* one that was refused again is counted once */
+    CHECK(counted == c.sent_again);
     fsbml_delivery_destroy(far_end.end);
     world_down(RAILS);
     mca_bml_fsbml_params.failover = false;

@@ -4,7 +4,7 @@
  * when it is asked, and what messages do then. */
 
 #include "fake_net.h"
-#include "fake_renewal.h"
+#include "fake_sockets.h"
 #include "flow/flow.h"
 
 enum { TAG = MCA_BTL_TAG_PML + 1, US = 1000, MS = 1000000 };
@@ -16,30 +16,9 @@ static struct {
     int asked;
 } kernel[2];
 
-bool fsbml_socket_is_possible(const mca_btl_base_module_t *btl)
+static int descriptor_of(int rail)
 {
-    (void) btl;
-    return true;
-}
-
-int fsbml_socket_of(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) endpoint;
-    return 0 != kernel[fake_number(btl)].number ? fake_number(btl) : -1;
-}
-
-bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int fd)
-{
-    (void) endpoint;
-    (void) fd;
-    return true;
-}
-
-bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) btl;
-    (void) endpoint;
-    return false;
+    return 0 != kernel[rail].number ? rail : -1;
 }
 
 bool fsbml_kernel_is_on(int fd, uint32_t rail)
@@ -88,6 +67,8 @@ static void up(uint64_t farther_ns)
         kernel[i].number = i + 1;
         kernel[i].asked = 0;
     }
+    sockets.possible = true;
+    sockets.of = descriptor_of;
     ep = net_up(40, 80);
     for (uint32_t i = 0; i < 2; ++i) {
         CHECK(NULL != fsbml_path(ep, i)->connection);
@@ -232,6 +213,8 @@ FAKE_TEST(some_never_ask)
         mca_bml_fsbml_params.per_peer = i < 2;
         low = NULL;
         kernel[0].asked = kernel[1].asked = 0;
+        sockets.possible = true;
+        sockets.of = descriptor_of;
         ep = net_up(40, 80);
         table_comes();
         CHECK(NULL == low);
@@ -299,7 +282,8 @@ FAKE_TEST(timed_questions_are_answered)
         memcpy(answer, des->segment[0].seg_addr.pval, sizeof(answer));
         CHECK((FSBML_PACKET_ANSWER | flags) == answer[W_TYPE] && 0x80000007 == answer[W_SEQ]);
         /* when it came is of no interest to the last one, but by which rail */
-        CHECK(1 == i ? 400000 <= answer[W_DELAY] && 410000 > answer[W_DELAY] : (uint32_t) i == answer[W_DELAY]);
+        CHECK(1 == i ? 400000 <= answer[W_DELAY] && 410000 > answer[W_DELAY]
+                     : (uint32_t) i == answer[W_DELAY]);
         fake_free(&fake[1].super, &des->super);
     }
     world_down(2);

@@ -3,80 +3,20 @@
 /* Connections that are made anew: at either end nothing is left of the old one before the end that counts the
  * paths has the next one made, and no message meets a connection that its BTL has closed. */
 #include "fake_refusal.h"
+#include "fake_sockets.h"
 
 enum { RAILS = 2, W_TYPE = 1, W_JOB, W_RANK, W_SEQ, W_COUNT, N_WORDS = 8, MS = 1, SECOND = 1000 };
 
-static bool closed[RAILS];
-static int renewed[RAILS], shut[RAILS];
 static fsbml_framed_t *framed;
 static mca_bml_base_btl_t *bml_btl;
-
-/* ------------------------------------------------------- what is known of connections */
-
-bool fsbml_socket_is_possible(const mca_btl_base_module_t *btl)
-{
-    (void) btl;
-    return true;
-}
-
-int fsbml_socket_of(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) btl;
-    (void) endpoint;
-    return -1;
-}
-
-bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int fd)
-{
-    (void) endpoint;
-    (void) fd;
-    return false;
-}
-
-bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) btl;
-    (void) endpoint;
-    return false;
-}
-
-bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,
-                       fsbml_socket_ends_t *ends)
-{
-    (void) btl;
-    (void) endpoint;
-    (void) ends;
-    return false;
-}
-
-void fsbml_socket_end(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) endpoint;
-    ++shut[fake_number(btl)];
-}
-
-bool fsbml_socket_is_closed(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
-{
-    const int rail = fake_number(btl);
-    (void) endpoint;
-    return closed[rail] && (0 == renewed[rail] || 0 == fake[rail].n_queue); /* a message has it connect */
-}
-
-bool fsbml_socket_renew(const mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint)
-{
-    (void) endpoint;
-    renewed[fake_number(btl)] += closed[fake_number(btl)] ? 1 : 0;
-    return closed[fake_number(btl)];
-}
 
 /* ----------------------------------------------------------------------- the two ends */
 
 /* The peer has rank 1. */
 static void begin(uint32_t own)
 {
-    memset(closed, 0, sizeof(closed));
-    memset(renewed, 0, sizeof(renewed));
-    memset(shut, 0, sizeof(shut));
+    memset(&sockets, 0, sizeof(sockets));
+    sockets.possible = true;
     ompi_process_info.my_name.jobid = 1;
     ompi_process_info.my_name.vpid = own;
     ompi_process_info.num_procs = 3;
@@ -155,9 +95,9 @@ static void close_1(void)
 {
     (void) frames(1);
     send_one();
-    closed[1] = true;
+    sockets.closed[1] = true;
     wait_for(300);
-    CHECK(1 == fsbml_framed_rails(framed) && 1 == renewed[1]);
+    CHECK(1 == fsbml_framed_rails(framed) && 1 == sockets.renewed[1]);
 }
 
 FAKE_TEST(the_end_that_counts_connects_when_both_have_ended)
@@ -167,14 +107,14 @@ FAKE_TEST(the_end_that_counts_connects_when_both_have_ended)
     CHECK(1 == says() && 0 == frames(1));
     wait_for(2 * SECOND);
     CHECK(1 == says()); /* again, as nobody has answered */
-    CHECK(0 == frames(1) && 1 == renewed[1]);
+    CHECK(0 == frames(1) && 1 == sockets.renewed[1]);
     peer_says(1);
     wait_for(20);
     CHECK(frames(1) > 0); /* a probe, for which the BTL connects */
-    closed[1] = false;
+    sockets.closed[1] = false;
     peer_says(1); /* late */
     wait_for(100);
-    CHECK(1 == renewed[1] && FSBML_CONNECTION_STANDS == framed->way[1].connection);
+    CHECK(1 == sockets.renewed[1] && FSBML_CONNECTION_STANDS == framed->way[1].connection);
     end();
 }
 
@@ -198,7 +138,7 @@ FAKE_TEST(the_other_end_awaits_it)
     fsbml_delivery_seal_t seal;
     fsbml_delivery_path_up(far, 1, virtual_ns);
     CHECK(0 == fsbml_delivery_send(far, 1, virtual_ns, 0, &m, &seal));
-    closed[1] = false; /* the peer has connected */
+    sockets.closed[1] = false; /* the peer has connected */
     fake_deliver(&fake[1], FSBML_TAG_FRAME, seal.header, seal.bytes);
     CHECK(FSBML_CONNECTION_STANDS == framed->way[1].connection);
     wait_for(20);
@@ -215,11 +155,11 @@ FAKE_TEST(what_the_peer_has_ended_is_ended_here)
         send_one();
         peer_says(1);
         wait_for(300);
-        CHECK(shut[1] > 0 && 0 == renewed[1] && 0 == says());
+        CHECK(sockets.shut[1] > 0 && 0 == sockets.renewed[1] && 0 == says());
         CHECK(1 == fsbml_framed_rails(framed));
-        closed[1] = true; /* its BTL has */
+        sockets.closed[1] = true; /* its BTL has */
         wait_for(20);
-        CHECK(1 == renewed[1] && 1 == says());
+        CHECK(1 == sockets.renewed[1] && 1 == says());
         CHECK((0 == own) == (frames(1) > 0));
         end();
     }
@@ -231,11 +171,24 @@ FAKE_TEST(no_message_meets_a_closed_connection)
     for (int rail = 0; rail < RAILS; ++rail) {
         (void) frames(rail);
     }
-    closed[0] = true;
+    sockets.closed[0] = true;
     for (int i = 0; i < 20; ++i) {
         send_one();
         pass_time(1);
     }
     CHECK(0 == frames(0) && frames(1) >= 20);
+    end();
+}
+
+/* Its peer has no path left by which to tell. */
+FAKE_TEST(an_idle_end_notices_once_a_rail_has_failed)
+{
+    begin(0);
+    peer_says(1);
+    wait_for(20);
+    CHECK(1 == fsbml_framed_rails(framed));
+    sockets.closed[0] = true;
+    wait_for(20);
+    CHECK(0 == fsbml_framed_rails(framed) && FSBML_CONNECTION_STANDS != framed->way[0].connection);
     end();
 }

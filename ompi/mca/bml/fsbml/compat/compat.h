@@ -351,7 +351,7 @@ bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_ba
                        fsbml_socket_ends_t *ends);
 /** Has the BTL close a connection when it looks next; what it had is completed with an error. */
 void fsbml_socket_end(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
-/** Whether the BTL has closed a connection, or has none yet. */
+/** Of a module whose endpoints can have one: whether the BTL has closed it, or has none yet. A few loads. */
 bool fsbml_socket_is_closed(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 /** Then: has it make a fresh one for the next message. False: it is not closed yet. */
 bool fsbml_socket_renew(const mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint);

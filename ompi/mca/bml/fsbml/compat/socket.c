@@ -129,8 +129,7 @@ void fsbml_socket_end(const mca_btl_base_module_t *btl, const struct mca_btl_bas
 bool fsbml_socket_is_closed(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
 {
     const tcp_endpoint_t *e = (const tcp_endpoint_t *) endpoint;
-    return fsbml_socket_is_possible(btl) && is_endpoint(btl, e)
-           && __atomic_load_n(&e->descriptor, __ATOMIC_RELAXED) < 0
+    return is_endpoint(btl, e) && __atomic_load_n(&e->descriptor, __ATOMIC_RELAXED) < 0
            && (CLOSED == e->state || FAILED == e->state);
 }
 

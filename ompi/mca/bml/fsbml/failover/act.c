@@ -84,8 +84,7 @@ static void tell_up(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 /* The kernel's retransmissions are a sign against a path. A connection may also be closed without a word. */
 static void look_at_paths(fsbml_framed_t *p, uint64_t now)
 {
-    /* Once a rail has failed, the others' ends are looked for, too: the peer may have no path to tell of it.
-     */
+    /* Once a rail has failed, the peer may have no path by which to tell of another one's end. */
     if (now - p->looked_ns < LOOK_NS || (0 == p->failed && fsbml_delivery_idle(p->delivery))) {
         return;
     }

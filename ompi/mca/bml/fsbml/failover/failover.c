@@ -107,6 +107,7 @@ static void path_live(mca_bml_fsbml_endpoint_t *ep)
     opal_mutex_lock(&p->lock);
     for (uint32_t left = atomic_load(&ep->live) & p->numbered & ~p->up; 0 != left; left &= left - 1) {
         const uint32_t rail = (uint32_t) __builtin_ctz(left);
+        p->way[rail].renews = fsbml_socket_is_possible(fsbml_path(ep, rail)->super.btl);
         fsbml_delivery_path_up(p->delivery, p->way[rail].number, fsbml_now_ns());
         p->up |= fsbml_bit(rail);
     }
@@ -137,14 +138,16 @@ static void forget(mca_bml_fsbml_endpoint_t *ep)
 static bool survives(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, bool is_fatal)
 {
     fsbml_framed_t *p = fsbml_framed_of(ep);
-    if (NULL == p || (is_fatal && !fsbml_socket_is_possible(fsbml_rails.rail[rail].btl))) {
+    if (NULL == p) {
         return false;
     }
     opal_mutex_lock(&p->lock);
-    fsbml_framed_failed(p, rail);
-    const bool was_up = 0 != (p->up & fsbml_bit(rail));
+    const bool does = 0 != (p->up & fsbml_bit(rail)) && (!is_fatal || p->way[rail].renews);
+    if (does) {
+        fsbml_framed_failed(p, rail);
+    }
     opal_mutex_unlock(&p->lock);
-    return was_up;
+    return does;
 }
 
 /* ---------------------------------------------------------------- begin and end */

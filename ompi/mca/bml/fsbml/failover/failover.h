@@ -49,7 +49,8 @@ typedef struct fsbml_way_t {
     uint32_t in_hand;               /**< messages that threads have numbered, and not yet given to the BTL */
     uint32_t in_row;                /**< that were numbered since there was none */
     uint8_t number;                 /**< of its path, as both ends count */
-    bool connects;                  /**< the next frame has the BTL make a fresh connection */
+    bool renews;                    /**< its BTL can make a fresh connection */
+    bool connects;                  /**< ... and the next frame has it do so */
     fsbml_standing_t connection;
     uint32_t ended, peer_ended; /**< connections of it that this end and the peer have ended, or are ending */
     uint64_t told_ns;           /**< when the peer was told of that last */

@@ -111,32 +111,24 @@ void fsbml_renew_end(fsbml_framed_t *p, uint32_t rail)
 bool fsbml_renew_is_closed(const fsbml_framed_t *p, uint32_t rail)
 {
     const mca_bml_base_btl_t *path = &fsbml_path(p->ep, rail)->super;
-    return FSBML_CONNECTION_STANDS == p->way[rail].connection && !p->way[rail].connects
+    const fsbml_way_t *way = &p->way[rail];
+    return way->renews && FSBML_CONNECTION_STANDS == way->connection && !way->connects
            && fsbml_socket_is_closed(path->btl, path->btl_endpoint);
-}
-
-/* A path's connection is closed, or is to be: a fresh one follows. False: its BTL cannot make one. */
-static bool renew(fsbml_framed_t *p, uint32_t rail)
-{
-    fsbml_way_t *way = &p->way[rail];
-    const mca_bml_base_btl_t *path = &fsbml_path(p->ep, rail)->super;
-    if (!fsbml_socket_is_possible(path->btl)) {
-        return false; /* other BTLs have not said how */
-    }
-    if (FSBML_CONNECTION_STANDS == way->connection) {
-        way->connection = FSBML_CONNECTION_ENDING;
-        way->ended++;
-        fsbml_renew_end(p, rail);
-    }
-    return true;
 }
 
 void fsbml_framed_failed(fsbml_framed_t *p, uint32_t rail)
 {
     if (0 != (p->up & fsbml_bit(rail)) && !fsbml_closing_has_begun()) {
         const uint64_t now = fsbml_now_ns();
-        fsbml_delivery_path_failed(p->delivery, p->way[rail].number, now);
-        p->broken |= renew(p, rail) ? 0 : fsbml_bit(rail);
+        fsbml_way_t *way = &p->way[rail];
+        fsbml_delivery_path_failed(p->delivery, way->number, now);
+        if (!way->renews) {
+            p->broken |= fsbml_bit(rail);
+        } else if (FSBML_CONNECTION_STANDS == way->connection) {
+            way->connection = FSBML_CONNECTION_ENDING;
+            way->ended++;
+            fsbml_renew_end(p, rail);
+        }
         p->stranded = p->stranded || p->broken == p->up;
         fsbml_framed_due(p, now);
     }
@@ -267,7 +259,7 @@ static void peer_ended(mca_btl_base_module_t *btl, const fsbml_packet_t *packet,
     const uint32_t rail = p->rail[packet->seq];
     fsbml_way_t *way = &p->way[rail];
     opal_mutex_lock(&p->lock);
-    if (0 != (p->up & fsbml_bit(rail)) && fsbml_socket_is_possible(fsbml_path(ep, rail)->super.btl)) {
+    if (0 != (p->up & fsbml_bit(rail)) && way->renews) {
         const int32_t newer = (int32_t) (packet->count - way->ended);
         way->peer_ended = packet->count;
         if (newer > 0) {

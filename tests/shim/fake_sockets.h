@@ -1,0 +1,74 @@
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * What is known of tcp's connections, as a test wants it; nothing by default. After fake_btl.h.
+ */
+#ifndef FSBML_TESTS_FAKE_SOCKETS_H
+#define FSBML_TESTS_FAKE_SOCKETS_H
+
+#include "compat/compat.h"
+
+static struct {
+    bool possible;
+    int (*of)(int rail);                 /* descriptors, of which all are proved; NULL: there are none */
+    uint32_t resent;                     /* rails whose networks do not answer */
+    bool closed[N_FAKES];                /* by their BTL, until a message has it connect */
+    int renewed[N_FAKES], shut[N_FAKES]; /* how often */
+} sockets;
+
+bool fsbml_socket_is_possible(const mca_btl_base_module_t *btl)
+{
+    (void) btl;
+    return sockets.possible;
+}
+
+int fsbml_socket_of(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) endpoint;
+    return NULL != sockets.of ? sockets.of(fake_number(btl)) : -1;
+}
+
+bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int fd)
+{
+    (void) endpoint;
+    return fd >= 0;
+}
+
+bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) endpoint;
+    return 0 != (sockets.resent & fsbml_bit((uint32_t) fake_number(btl)));
+}
+
+bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,
+                       fsbml_socket_ends_t *ends)
+{
+    (void) btl;
+    (void) endpoint;
+    (void) ends;
+    return false;
+}
+
+void fsbml_socket_end(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) endpoint;
+    ++sockets.shut[fake_number(btl)];
+}
+
+bool fsbml_socket_is_closed(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    const int rail = fake_number(btl);
+    (void) endpoint;
+    return sockets.closed[rail] && (0 == sockets.renewed[rail] || 0 == fake[rail].n_queue);
+}
+
+bool fsbml_socket_renew(const mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint)
+{
+    const int rail = fake_number(btl);
+    (void) endpoint;
+    sockets.renewed[rail] += sockets.closed[rail] ? 1 : 0;
+    return sockets.closed[rail];
+}
+
+#endif /* FSBML_TESTS_FAKE_SOCKETS_H */
