@@ -138,8 +138,8 @@ jobs_end() {
     ok "other programs compute beside the job" equal "$(cat "$scratch/out")" 3
 }
 
-# rate_is RAIL KBIT SAMPLES: TCP's payload over the rail, with headers added (1514 bytes on the wire for each 1448), is at most
-# 5 % above the link's, and not below half of it. The least sample counts: the others have what else the machine does in them.
+# rate_is RAIL KBIT SAMPLES: TCP's payload over the rail, with headers added (1514 bytes on the wire for each 1448), is within
+# 5 %, which takes quiet processors. The least sample counts: the others have what else the machine does in them.
 rate_is() {
     local found
     found=$(timeout 60 "$FSBML_TOP/fsbml" cluster run --name "$name" -- --mca bml r2 --mca btl_tcp_if_include "$1" "$programs/onetoone" \
@@ -148,7 +148,7 @@ rate_is() {
     awk -v us="${found:-1}" -v kbit="$2" 'BEGIN {
         rate = 65536 * 8 * 1514 / 1448 / us * 1000
         printf "# %.0f of %d kbit/s\n", rate, kbit
-        exit !(rate >= 0.5 * kbit && rate <= 1.05 * kbit) }'
+        exit !(rate >= 0.95 * kbit && rate <= 1.05 * kbit) }'
 }
 
 down_leaves_nothing() {
