@@ -125,6 +125,8 @@ void fsbml_framed_failed(fsbml_framed_t *p, uint32_t rail)
         if (!way->renews) {
             p->broken |= fsbml_bit(rail);
         } else if (FSBML_CONNECTION_STANDS == way->connection) {
+            FSBML_VERBOSE(FSBML_V_PEER, "the connection of rail %s to %s is made anew",
+                          fsbml_rails.rail[rail].name, OMPI_NAME_PRINT(&p->ep->proc->super.proc_name));
             way->connection = FSBML_CONNECTION_ENDING;
             way->ended++;
             fsbml_renew_end(p, rail);
@@ -132,19 +134,6 @@ void fsbml_framed_failed(fsbml_framed_t *p, uint32_t rail)
         p->stranded = p->stranded || p->broken == p->up;
         fsbml_framed_due(p, now);
     }
-}
-
-/* No message takes it from now on. `ended`: so many connections were, then. */
-static void end_here(fsbml_framed_t *p, uint32_t rail, uint32_t ended)
-{
-    if (fsbml_closing_has_begun()) {
-        return;
-    }
-    FSBML_VERBOSE(FSBML_V_PEER, "the connection of rail %s to %s is made anew", fsbml_rails.rail[rail].name,
-                  OMPI_NAME_PRINT(&p->ep->proc->super.proc_name));
-    fsbml_framed_failed(p, rail);
-    p->way[rail].connection = FSBML_CONNECTION_ENDING;
-    p->way[rail].ended = ended;
 }
 
 /* False: no other path works. */
@@ -223,7 +212,7 @@ static void look_at(fsbml_framed_t *p, uint32_t rail, uint64_t now)
         break;
     case FSBML_CONNECTION_STANDS:
         if (NULL != r && is_answered(r)) {
-            end_here(p, rail, p->way[rail].ended + 1);
+            fsbml_framed_failed(p, rail);
         } else if (NULL != r && now - r->asked_ns >= ASK_NS) {
             ask(r, now);
         }
@@ -259,11 +248,13 @@ static void peer_ended(mca_btl_base_module_t *btl, const fsbml_packet_t *packet,
     const uint32_t rail = p->rail[packet->seq];
     fsbml_way_t *way = &p->way[rail];
     opal_mutex_lock(&p->lock);
-    if (0 != (p->up & fsbml_bit(rail)) && way->renews) {
+    if (0 != (p->up & fsbml_bit(rail)) && way->renews && !fsbml_closing_has_begun()) {
         const int32_t newer = (int32_t) (packet->count - way->ended);
         way->peer_ended = packet->count;
         if (newer > 0) {
-            end_here(p, rail, packet->count);
+            fsbml_framed_failed(p, rail);
+            way->connection = FSBML_CONNECTION_ENDING;
+            way->ended = packet->count;
         } else if (!p->counts) {
             way->told_ns = 0; /* it does not know that this end has ended as many */
         }
