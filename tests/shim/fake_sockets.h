@@ -2,12 +2,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What is known of tcp's connections, as a test wants it; nothing by default. After fake_btl.h.
+ * What is known of tcp's connections, as a test wants it; nothing by default.
  */
 #ifndef FSBML_TESTS_FAKE_SOCKETS_H
 #define FSBML_TESTS_FAKE_SOCKETS_H
 
 #include "compat/compat.h"
+#include "fake_btl.h"
 
 static struct {
     bool possible;
