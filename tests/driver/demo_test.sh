@@ -67,7 +67,8 @@ as_root() {
     "$FSBML_TOP/fsbml" demo --experiment failover --rounds 2 >"$scratch/out" 2>"$scratch/err" && status=0 || status=$?
     ok "it takes no rounds" equal "$status $(grep -c 'failover takes --rail' "$scratch/err")" "1 1"
     for signal in TERM KILL; do
-        "$FSBML_TOP/fsbml" demo >"$scratch/out" 2>"$scratch/err" </dev/null &
+        # Files of its own: what outlives it for a moment may still write.
+        "$FSBML_TOP/fsbml" demo >"$scratch/$signal.out" 2>"$scratch/$signal.err" </dev/null &
         pid=$!
         ok "a demo runs" some_process "^$scratch/build/bench-[^ ]*/onetoone"
         kill -"$signal" "$pid"

@@ -101,10 +101,10 @@ no_process() {
     return 1
 }
 
-# some_process PATTERN: within half a minute there is one.
+# some_process PATTERN: within two minutes there is one; what it comes from may have to wait for a build of another test.
 some_process() {
     local try
-    for ((try = 0; try < 300; try++)); do
+    for ((try = 0; try < 1200; try++)); do
         ! pgrep -f "$1" >/dev/null || return 0
         sleep 0.1
     done
