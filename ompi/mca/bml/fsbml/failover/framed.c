@@ -160,6 +160,7 @@ static int framed_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
 void fsbml_framed_construct(mca_bml_fsbml_group_t *group)
 {
     mca_btl_base_module_t *pseudo = &group->pseudo;
+    fsbml_btl_observe(group); /* which are not replaced any more when a tool begins */
     plain = *pseudo;
     pseudo->btl_alloc = framed_alloc;
     pseudo->btl_prepare_src = framed_prepare_src;

@@ -283,6 +283,10 @@ static int observed_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoi
 
 void fsbml_btl_observe(mca_bml_fsbml_group_t *group)
 {
+    /* where messages are framed, the functions are failover's, which look by themselves */
+    if (pseudo_send != __atomic_load_n(&group->pseudo.btl_send, __ATOMIC_RELAXED)) {
+        return;
+    }
     /* others may send at this moment: each of the two does as well */
     __atomic_store_n(&group->pseudo.btl_send, observed_send, __ATOMIC_RELEASE);
     __atomic_store_n(&group->pseudo.btl_sendi, observed_sendi, __ATOMIC_RELEASE);
