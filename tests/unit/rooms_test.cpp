@@ -213,4 +213,14 @@ TEST(Pauses, LongOnesAreTheProgramsAndForgotten)
     EXPECT_LT(window, kMs);
 }
 
+TEST(Pauses, WhatIsMoreThanALookIsAway)
+{
+    Pauses pauses;
+    std::uint64_t now = kNow;
+    for (int i = 0; i < 1000; ++i) {
+        (void) pauses.look(now += 0 == i % 10 ? 4 * kMs : 100'000);
+    }
+    EXPECT_EQ(pauses.away_ns(), 99 * 4 * kMs); // nothing was before the first look
+}
+
 } // namespace

@@ -17,9 +17,9 @@ constexpr std::uint64_t kLookNs = 1'000'000; // between two looks
 // seems to be right.
 constexpr std::uint64_t kTrialNs = 200'000'000, kLongestTrialNs = 3'200'000'000;
 constexpr std::uint64_t kTellNs = 300'000'000;  // a rate that lasts so long is told of, ...
-constexpr std::uint64_t kUnseenNs = 50'000'000; // ... looks no farther apart than this
-// ... unless this process pauses so long: it may be short of a processor, not of a rail.
-constexpr std::uint64_t kStarvedNs = 1'000'000;
+constexpr std::uint64_t kUnseenNs = 50'000'000; // ... looks no farther apart than this, ...
+// ... and, if it is slower, this process away for less than a fifth of that: it may be short of a processor.
+constexpr std::uint64_t kAway = 5;
 constexpr std::uint64_t kFar = 4; // round trips
 constexpr std::size_t kUnknownQuantum = 65536;
 constexpr double kSlow = 2.0;    // times slower than its model: it would get no more bulk
@@ -92,12 +92,16 @@ void Feedback::apply(std::size_t rail, std::uint64_t now_ns) noexcept
     }
     if (gap < s.told_gap * kTold && s.told_gap < gap * kTold) {
         s.beyond_ns = 0;
-    } else if (0 == s.beyond_ns) {
-        s.beyond_ns = now_ns;
-    } else if (now_ns - s.beyond_ns > kTellNs && pauses_.usual_ns() < kStarvedNs) {
-        s.tell_gap = s.told_gap;
-        s.told_gap = gap;
-        s.beyond_ns = 0;
+    } else if (0 == s.beyond_ns || now_ns - s.beyond_ns > kTellNs) {
+        const std::uint64_t away = pauses_.away_ns() - s.away_ns;
+        if (0 != s.beyond_ns && (gap < s.told_gap || away * kAway < now_ns - s.beyond_ns)) {
+            s.tell_gap = s.told_gap;
+            s.told_gap = gap;
+            s.beyond_ns = 0;
+        } else {
+            s.beyond_ns = now_ns;
+            s.away_ns = pauses_.away_ns();
+        }
     }
 }
 

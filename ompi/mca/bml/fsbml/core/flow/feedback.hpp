@@ -52,6 +52,7 @@ private:
         double told_gap = 0.0;
         double tell_gap = 0.0;             // what told_gap was, if a change is to be told of; else 0
         std::uint64_t beyond_ns = 0;       // since when the rate is beyond what was told; 0: it is not
+        std::uint64_t away_ns = 0;         // for how long this process had been away by then
         std::uint64_t looked_ns = 0;       // the look before; 0: there was none
         Ticks vft = 0;                     // before the transport is asked
         std::uint64_t given_bytes = 0;     // by this process, until the look before

@@ -11,10 +11,13 @@ namespace
 
 constexpr std::uint64_t kEpochNs = 2'500'000'000;
 constexpr std::uint64_t kLongNs = 10'000'000; // a pause that the system does not make
+constexpr std::uint64_t kAwayNs = 2'000'000;  // ... or a look at all networks
 
 } // namespace
 
-// A long pause counts whole if it is not the only one, as of a program that computes now and then.
+// Twice the pause in which a moment falls on average: in a program that polls, what the system takes from it
+// now and then hardly counts. A long pause counts whole if it is not the only one, as of a program that
+// computes now and then.
 std::uint64_t Pauses::look(std::uint64_t now_ns) noexcept
 {
     const std::uint64_t pause = 0 != last_ ? now_ns - last_ : 0;
@@ -26,11 +29,13 @@ std::uint64_t Pauses::look(std::uint64_t now_ns) noexcept
     }
     now_.sum += static_cast<double>(pause);
     now_.squares += static_cast<double>(pause) * static_cast<double>(pause);
+    away_ += pause > kAwayNs ? pause : 0;
     now_.n_long += pause > kLongNs ? 1 : 0;
     now_.longest = std::max(now_.longest, pause);
     const double sum = now_.sum + before_.sum;
-    usual_ = sum > 0.0 ? static_cast<std::uint64_t>(2.0 * (now_.squares + before_.squares) / sum) : 0;
-    return now_.n_long + before_.n_long > 1 ? std::max({usual_, now_.longest, before_.longest}) : usual_;
+    const std::uint64_t usual =
+        sum > 0.0 ? static_cast<std::uint64_t>(2.0 * (now_.squares + before_.squares) / sum) : 0;
+    return now_.n_long + before_.n_long > 1 ? std::max({usual, now_.longest, before_.longest}) : usual;
 }
 
 } // namespace fsbml

@@ -16,9 +16,9 @@ class Pauses
 public:
     // The process looks now. Returns for how long a rail should have something to do.
     std::uint64_t look(std::uint64_t now_ns) noexcept;
-    // Twice the pause in which a moment falls on average: in a program that polls, what the system takes from
-    // it now and then hardly counts.
-    std::uint64_t usual_ns() const noexcept { return usual_; }
+    // The sum, so far, of pauses that are more than a look at all networks: the process computes, or others
+    // have its processor.
+    std::uint64_t away_ns() const noexcept { return away_; }
 
 private:
     // Pauses are remembered for 2.5 to 5 s.
@@ -29,7 +29,7 @@ private:
     };
 
     std::uint64_t last_ = 0; // 0: it has not looked yet
-    std::uint64_t epoch_began_ = 0, usual_ = 0;
+    std::uint64_t epoch_began_ = 0, away_ = 0;
     Epoch now_, before_;
 };
 
