@@ -30,9 +30,7 @@ how:
   --first-seed N        the first of them (1)
   --full                200 seeds: minutes
   --wrong PERCENT       L, o, g and G of each rail are off by up to so much, each by itself (20); 0: true parameters only. The bars
-                        for wrong parameters and the bound are about 20
-  --bound eager|any     eager: what no rule beats that leaves messages of up to 64 KiB whole, as btl/tcp does, and cuts larger ones
-                        to fragments of 4 KiB at least; any: what no rule at all beats (eager)
+                        for wrong parameters are about 20
   --search N            how much better could rails be chosen with all messages known beforehand? N steps of a search that begins
                         with FSBML's schedule, moves fragments to other rails, and keeps what is not slower; 2000 take minutes (0)
   --threads N           simulations at a time (one a processor)

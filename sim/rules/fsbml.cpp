@@ -38,6 +38,7 @@ std::shared_ptr<FsbmlNode> make_node(const Cluster &cluster, fsbml_policy_t poli
         if (0 != fsbml_sched_set_model(node->scheduler.get(), r, &cluster.rails[r].believed)) {
             throw std::invalid_argument("the scheduler refuses the parameters of rail " + std::to_string(r));
         }
+        fsbml_sched_doubt(node->scheduler.get(), r, cluster.rails[r].guessed);
     }
     return node;
 }
@@ -177,14 +178,18 @@ private:
 class FsbmlRule final : public Rule
 {
 public:
-    FsbmlRule(std::shared_ptr<FsbmlNode> node, std::unique_ptr<Transport> transport, std::uint64_t eager,
-              std::uint64_t quantum)
-        : node_(std::move(node)), transport_(std::move(transport)), eager_(eager), quantum_(quantum)
+    FsbmlRule(std::shared_ptr<FsbmlNode> node, std::unique_ptr<Transport> transport, std::uint64_t quantum,
+              const FsbmlOptions &options)
+        : node_(std::move(node)), transport_(std::move(transport)), eager_(options.eager), quantum_(quantum),
+          pieces_(options.pieces)
     {
     }
 
     void cut(const Situation &whole, std::vector<Piece> &out) override
     {
+        if (pieces_ && whole.bytes <= eager_ && whole.bytes >= kLeastCut && into_pieces(whole, out)) {
+            return;
+        }
         const std::uint64_t most = whole.bytes <= eager_ ? whole.bytes : quantum_;
         std::uint64_t left = whole.bytes;
         do {
@@ -218,9 +223,29 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t kLeastCut = 2048; // as pieces/pieces.h has it
+
+    bool into_pieces(const Situation &whole, std::vector<Piece> &out) const
+    {
+        std::size_t share[FSBML_MAX_RAILS];
+        if (0
+            == fsbml_sched_cut(node_->scheduler.get(), nanoseconds(whole.now), whole.bytes, whole.rails,
+                               nullptr, share)) {
+            return false;
+        }
+        for (std::uint32_t left = whole.rails; 0 != left; left &= left - 1) {
+            const int rail = __builtin_ctz(left);
+            if (0 != share[rail]) {
+                out.push_back(Piece{share[rail], rail});
+            }
+        }
+        return true;
+    }
+
     std::shared_ptr<FsbmlNode> node_;
     std::unique_ptr<Transport> transport_; // null: there is no feedback
     std::uint64_t eager_, quantum_;
+    bool pieces_;
 };
 
 } // namespace
@@ -255,7 +280,7 @@ std::unique_ptr<Rule> FsbmlRules::make(const Cluster &cluster, std::uint32_t ran
     }
     auto transport =
         options_.feedback ? std::make_unique<Transport>(cluster, *node, quantum, !cluster.ledger) : nullptr;
-    return std::make_unique<FsbmlRule>(std::move(node), std::move(transport), options_.eager, quantum);
+    return std::make_unique<FsbmlRule>(std::move(node), std::move(transport), quantum, options_);
 }
 
 } // namespace fsbml::sim

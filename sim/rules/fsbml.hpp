@@ -14,7 +14,8 @@ namespace fsbml::sim
 
 struct FsbmlOptions {
     fsbml_policy_t policy = FSBML_POLICY_ARRIVAL;
-    std::uint64_t eager = 65536;     // messages up to this go whole (btl/tcp's limit)
+    std::uint64_t eager = 65536;     // messages up to this are no fragments (btl/tcp's limit)
+    bool pieces = true;              // these may be cut
     std::uint64_t quantum = 0;       // fragments of larger ones; 0: from the parameters, as the shim does
     double loss = 0.02;              // see fsbml_quantum()
     std::uint64_t least = 4096;      // bounds of that

@@ -45,7 +45,6 @@ words_are_checked() {
     ok "seeds that are no number" refuses "--seeds: .*; --help tells" simulate --seeds many
     ok "no seed" refuses "--seeds: .* not in range" simulate --seeds 0
     ok "more than wrong" refuses "--wrong: .* not in range" simulate --wrong 100
-    ok "an unknown bound" refuses "--bound: x not in" simulate --bound x
     ok "two numbers of seeds" refuses "--seeds" simulate --full --seeds 3
     ok "an unknown option" refuses "fast" simulate --fast
     ok "an option without its value" refuses "--json.*; --help tells" simulate --json
@@ -58,7 +57,7 @@ simulation_is_complete() {
     local json=$scratch/all.json small=(--traffic ping_pong ring --rails equal 100mbit@1ms+1gbit jitter --rules ucx single-bandwidth --seeds 2)
     ok "a small simulation" simulate "${small[@]}" --json "$json"
     ok "it says what it was" told '^8 ranks, 1 on each node; 2 seeds from 1$'
-    ok "... and by which bound" told '^Bound: no rule is faster that leaves messages up to 65536 bytes whole'
+    ok "... and by which bound" told '^Bound: no rule is faster, however it cuts messages'
     ok "a table by traffic" told '^ring +ring on .*, seed [12] +4( +[0-9.]+){6}$'
     ok "... and by rails" told '^100mbit@1ms\+1gbit +(ring|ping_pong) on .* +4( +[0-9.]+){6}$'
     ok "... and by rule" told '^single-bandwidth( +[0-9.]+){6}$'
@@ -80,7 +79,7 @@ simulation_is_complete() {
     ok "... have no other bars" untold 'wrong'
     ok "parameters that are wrong by more" simulate "${small[@]}" --wrong 50
     ok "... have none of the bound" untold 'wrong by 50 %: makespan'
-    ok "any bound, with ranks that share their node" simulate --traffic halo_2d --rails 4-unequal --rules thesis --seeds 1 --ranks 16 --ranks-per-node 4 --bound any
+    ok "ranks that share their node" simulate --traffic halo_2d --rails 4-unequal --rules thesis --seeds 1 --ranks 16 --ranks-per-node 4
     ok "... says so" told '^Bound: no rule is faster, however it cuts'
     ok "... and that they share a ledger" told '^16 ranks, 4 on each node, which share a ledger; 1 seeds from 1$'
     ok "a search with full knowledge" simulate --traffic many_to_one ring --rails crossed jitter --rules ucx --seeds 1 --search 500 --json "$json"

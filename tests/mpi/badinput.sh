@@ -49,6 +49,7 @@ CASES=(
     'once|different together on two ranks|works|given different parameters|-|node2:OMPI_MCA_bml_fsbml_together=0 PROGRAM'
     'once|per_peer 2|fails|Parameter: bml_fsbml_per_peer Value: "2"|-|--mca bml_fsbml_per_peer 2 PROGRAM'
     'once|measure 2|fails|Parameter: bml_fsbml_measure Value: "2"|-|--mca bml_fsbml_measure 2 PROGRAM'
+    'once|pieces 2|fails|Parameter: bml_fsbml_pieces Value: "2"|-|--mca bml_fsbml_pieces 2 PROGRAM'
     'once|failover 2|fails|Parameter: bml_fsbml_failover Value: "2"|-|--mca bml_fsbml_failover 2 PROGRAM'
     'once|failover_wait x|fails|Parameter: bml_fsbml_failover_wait Value: "x"|-|--mca bml_fsbml_failover_wait x PROGRAM'
     'once|feedback 2|fails|Parameter: bml_fsbml_feedback Value: "2"|-|--mca bml_fsbml_feedback 2 PROGRAM'

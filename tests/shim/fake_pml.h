@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fake_btl.h"
+#include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/runtime/mpiruntime.h"
 #include "opal/runtime/opal.h"
@@ -118,7 +119,7 @@ int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mo
     return n > 0 ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-static _Atomic(opal_progress_callback_t) progress_fn;         /* of the proofs */
+static _Atomic(opal_progress_callback_t) progress_fn;          /* of the proofs */
 static _Atomic(opal_progress_callback_t) failover_progress_fn; /* while there is failover */
 static _Atomic bool looks_are_told;
 
@@ -346,6 +347,9 @@ static inline int fake_main(void)
     char help[4096];
     time_is_virtual = true;
     opal_init_util(&argc, &argv);
+    if (NULL == ompi_mpi_local_convertor) {
+        ompi_mpi_local_convertor = opal_convertor_create(opal_local_arch, 0);
+    }
     snprintf(help, sizeof(help), "%.*s/../../ompi/mca/bml/fsbml", (int) (strrchr(__FILE__, '/') - __FILE__),
              __FILE__);
     /* What the compiler was given may be relative to this folder, and Open MPI wants to know it from the

@@ -172,6 +172,7 @@ TEST(ClusterTrouble, FsbmlCutsLongMessages)
     FsbmlOptions options;
     options.eager = 4096;
     options.quantum = 4000;
+    options.pieces = false;
     FsbmlRules rules(options);
     const Outcome o = run(c, {{send(1, 4096), send(1, 4097), send(1, 10000), send(1, 0)}, {}}, rules);
     std::vector<std::uint64_t> sizes;

@@ -31,7 +31,7 @@ struct Request {
     std::vector<std::string> traffic, rails, rules;
     std::uint64_t seeds = kSeeds;
     double wrong = 20;
-    std::string bound = "eager", json;
+    std::string json;
     bool full = false, no_ledger = false, list = false;
     Proof proof;
 };
@@ -56,11 +56,6 @@ void add_options(CLI::App &app, Request &request)
     app.add_flag("--full", request.full, fmt::format("{} seeds: minutes", kFullSeeds))->excludes(seeds);
     app.add_option("--wrong", request.wrong, "percent by which parameters may be wrong; 0: only true ones")
         ->check(CLI::Range(0.0, 90.0));
-    app.add_option(
-           "--bound", request.bound,
-           "eager: what no rule beats that leaves messages up to the eager limit whole, as btl/tcp "
-           "does, and cuts none smaller than FSBML's minimum fragment; any: what no rule at all beats")
-        ->check(CLI::IsMember({"eager", "any"}));
     app.add_option("--search", request.proof.search,
                    "steps of a search for better schedules than FSBML's, with all messages known beforehand")
         ->check(CLI::Range(0, 100000000));
@@ -141,11 +136,6 @@ void settle(Request &request)
     proof.ledger = !request.no_ledger;
     proof.seeds = request.full ? kFullSeeds : request.seeds;
     proof.wrong = request.wrong / 100;
-    const sim::FsbmlOptions protocol;
-    if (request.bound == "eager") {
-        proof.bound.whole_up_to = protocol.eager;
-        proof.bound.least_fragment = protocol.least;
-    }
 }
 
 // Progress on stderr: a line that changes on a terminal, one now and then elsewhere.

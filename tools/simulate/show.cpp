@@ -218,11 +218,7 @@ std::string setting_text(const Proof &proof)
                     : proof.ledger            ? ", which share a ledger"
                                               : ", without a ledger",
                     proof.seeds, proof.first_seed);
-    text += proof.bound.whole_up_to == 0
-                ? "Bound: no rule is faster, however it cuts messages\n"
-                : fmt::format("Bound: no rule is faster that leaves messages up to {} bytes whole (the eager "
-                              "limit) and cuts larger ones to fragments of {} bytes at least\n",
-                              proof.bound.whole_up_to, proof.bound.least_fragment);
+    text += "Bound: no rule is faster, however it cuts messages\n";
     if (proof.wrong > 0) {
         text += fmt::format(
             "Wrong parameters: L, o, g and G of each rail off by up to {:.0f} %, each by itself\n",

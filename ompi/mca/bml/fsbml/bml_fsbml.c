@@ -4,6 +4,7 @@
 
 #include "bml_fsbml.h"
 #include "failover/failover.h"
+#include "pieces/pieces.h"
 #include "report/report.h"
 
 #include "opal/runtime/opal_progress.h"
@@ -288,6 +289,7 @@ int fsbml_set_up(void)
     fsbml_peers_setup();
     fsbml_send_setup();
     fsbml_failover_setup();
+    fsbml_pieces_setup();
     fsbml_measure_setup(&fsbml_report_measuring);
     fsbml_report_setup();
     return fsbml_proof_init(); /* from here on peers may ask */
@@ -296,6 +298,7 @@ int fsbml_set_up(void)
 void fsbml_tear_down(void)
 {
     fsbml_report_teardown();
+    fsbml_pieces_teardown();
     fsbml_failover_teardown();
     fsbml_send_teardown();
     fsbml_measure_teardown();

@@ -7,6 +7,7 @@
 
 #include "bml_fsbml.h"
 #include "failover/failover.h"
+#include "pieces/pieces.h"
 #include "report/report.h"
 
 #include "ompi/mca/mca.h"
@@ -168,6 +169,7 @@ static bool is_beside_another(void)
 static uint32_t hello_flags(void)
 {
     return (fsbml_rdma_in_use() ? FSBML_HELLO_RDMA : 0) | (fsbml_failover_is_on() ? FSBML_HELLO_FRAMES : 0)
+           | (fsbml_pieces_are_on() ? FSBML_HELLO_PIECES : 0)
            | (fsbml_job_is_reported() ? FSBML_HELLO_REPORT : 0);
 }
 

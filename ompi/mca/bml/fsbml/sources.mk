@@ -35,6 +35,7 @@ fsbml_core_sources = \
 	core/ledger/ledger.hpp core/ledger/ledger.cpp \
 	core/ledger/ledger_file.hpp core/ledger/ledger_file.cpp \
 	core/schedule/counters.hpp \
+	core/schedule/cut.cpp \
 	core/schedule/handles.hpp \
 	core/schedule/models.hpp core/schedule/models.cpp \
 	core/schedule/observer.hpp core/schedule/observer.cpp \
@@ -162,6 +163,9 @@ fsbml_shim_sources = \
 	send/recv.c \
 	send/refused.c \
 	send/send.c \
+	pieces/pieces.h \
+	pieces/pieces.c \
+	pieces/together.c \
 	measure/measure.h \
 	measure/benchmark.c \
 	measure/cache.c \

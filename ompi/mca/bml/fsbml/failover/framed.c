@@ -188,29 +188,6 @@ void fsbml_framed_from(uint32_t handle, fsbml_framed_t *p)
     }
 }
 
-/* As the BTL itself calls back. */
-static void deliver(mca_btl_base_module_t *btl, const fsbml_received_t *des, mca_btl_base_tag_t tag,
-                    size_t header)
-{
-    const mca_btl_active_message_callback_t *to = &mca_btl_base_active_message_trigger[tag];
-    mca_btl_base_segment_t segment = des->des_segments[0];
-    segment.seg_addr.pval = (char *) segment.seg_addr.pval + header;
-    segment.seg_len -= header;
-    fsbml_received_t message = *des;
-    message.des_segments = &segment;
-    message.des_segment_count = 1;
-    if (NULL == to->cbfunc || FSBML_TAG_FRAME == tag) {
-        return;
-    }
-#ifdef FSBML_OMPI_4
-    to->cbfunc(btl, tag, &message, to->cbdata);
-#else
-    message.tag = tag;
-    message.cbdata = to->cbdata;
-    to->cbfunc(btl, &message);
-#endif
-}
-
 static void recv_frame(FSBML_RECV_PARAMS(btl, des))
 {
 #ifdef FSBML_OMPI_4
@@ -237,8 +214,9 @@ static void recv_frame(FSBML_RECV_PARAMS(btl, des))
                                           segment->seg_addr.pval, segment->seg_len, &arrival);
     fsbml_framed_due(p, fsbml_delivery_due(p->delivery));
     opal_mutex_unlock(&p->lock);
-    if (1 == rc) {
-        deliver(btl, des, arrival.tag, arrival.header);
+    if (1 == rc && FSBML_TAG_FRAME != arrival.tag) {
+        fsbml_recv_deliver(btl, des, arrival.tag, (char *) segment->seg_addr.pval + arrival.header,
+                           segment->seg_len - arrival.header);
     }
     if (arrival.work) {
         fsbml_framed_act(p);

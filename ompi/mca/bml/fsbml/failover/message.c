@@ -7,10 +7,7 @@
 
 #include "failover/failover.h"
 
-#include "ompi/datatype/ompi_datatype.h"
-
 enum {
-    COPIED = 4096, /* up to so many bytes a copy is sooner made than a descriptor of bytes elsewhere */
     ROW = 48, /* so far may threads overtake each other between a number and the BTL: the peer takes 64 */
     ROOM_NS = 50000, /* a BTL without room is asked again then */
 };
@@ -111,40 +108,12 @@ void fsbml_message_delivered(fsbml_message_t *m)
 
 /* ---------------------------------------------------------------------- frames */
 
-/* A descriptor of a path's BTL with the frame; NULL: it has none. Long messages leave from where they are. */
-static mca_btl_base_descriptor_t *frame_of(mca_bml_fsbml_path_t *path, const fsbml_message_t *m,
+static mca_btl_base_descriptor_t *frame_of(mca_bml_fsbml_path_t *path, fsbml_message_t *m,
                                            const fsbml_delivery_seal_t *seal)
 {
-    mca_btl_base_module_t *real = path->super.btl;
-    const size_t bytes = m->segment.seg_len;
-    const uint32_t flags = MCA_BTL_DES_FLAGS_BTL_OWNERSHIP | MCA_BTL_DES_SEND_ALWAYS_CALLBACK
-                           | (m->super.des_flags & MCA_BTL_DES_FLAGS_PRIORITY);
-    mca_btl_base_descriptor_t *des;
-    if (bytes > COPIED && 0 != (real->btl_flags & MCA_BTL_FLAGS_SEND_INPLACE)) {
-        opal_convertor_t convertor;
-        size_t taken = bytes;
-        OBJ_CONSTRUCT(&convertor, opal_convertor_t);
-        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &ompi_mpi_byte.dt.super, bytes,
-                                                 m->bytes, 0, &convertor);
-        des = real->btl_prepare_src(real, path->super.btl_endpoint, &convertor, MCA_BTL_NO_ORDER, seal->bytes,
-                                    &taken, flags);
-        OBJ_DESTRUCT(&convertor);
-        if (NULL != des && taken == bytes) {
-            memcpy(des->des_segments[0].seg_addr.pval, seal->header, seal->bytes);
-            return des;
-        }
-        if (NULL != des) {
-            real->btl_free(real, des);
-        }
-    }
-    des = real->btl_alloc(real, path->super.btl_endpoint, MCA_BTL_NO_ORDER, seal->bytes + bytes, flags);
-    if (NULL != des) {
-        char *at = des->des_segments[0].seg_addr.pval;
-        memcpy(at, seal->header, seal->bytes);
-        memcpy(at + seal->bytes, m->bytes, bytes);
-        des->des_segments[0].seg_len = seal->bytes + bytes;
-    }
-    return des;
+    return fsbml_send_make(path, seal->header, seal->bytes, m->bytes, m->segment.seg_len,
+                           MCA_BTL_DES_FLAGS_BTL_OWNERSHIP | MCA_BTL_DES_SEND_ALWAYS_CALLBACK
+                               | (m->super.des_flags & MCA_BTL_DES_FLAGS_PRIORITY));
 }
 
 /* Threads send in another order than they number. With the lock. */

@@ -38,6 +38,7 @@ enum {
     N_TOGETHER,
     N_PER_PEER,
     N_FEEDBACK,
+    N_PIECES,
     N_FAILOVER,
     N_FAILOVER_WAIT,
     N_VERBOSE,
@@ -122,6 +123,11 @@ static number_t number[N_NUMBERS] = {
         "Seconds for which messages wait when no rail to their peer works (bml_fsbml_failover); then the job ends. It "
         "ends at once where the network says that all connections are lost (0-86400, default 60)",
         0, 86400, 60, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY),
+    [N_PIECES] = NUMBER(
+        "pieces",
+        "Whether a message of up to the eager limit is sent in pieces over several rails where it arrives sooner so "
+        "(0 or 1, default 1)",
+        0, 1, 1, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_VERBOSE] = NUMBER(
         "verbose",
         "What to print on stderr: 0 = only errors, 1 = the rail table once a job, 5 = what each process found "
@@ -349,6 +355,7 @@ int fsbml_params_register(const mca_base_component_t *component)
     p->per_peer = 0 != number[N_PER_PEER].value && (!pinned || !is_default("per_peer"));
     p->measure = 0 != number[N_MEASURE].value || pinned;
     p->feedback = 0 != number[N_FEEDBACK].value;
+    p->pieces = 0 != number[N_PIECES].value;
     p->failover = 0 != number[N_FAILOVER].value;
     p->failover_wait_ns = number[N_FAILOVER_WAIT].value * 1000000000u;
     fsbml_verbosity = (int) number[N_VERBOSE].value;

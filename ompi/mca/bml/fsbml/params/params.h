@@ -53,13 +53,14 @@ typedef struct mca_bml_fsbml_params_t {
     uint32_t holdout; /**< validation exchanges, for the report */
     char *include;    /**< comma-separated names, NULL or "": all */
     char *exclude;
-    bool display;  /**< the rail table is printed at start */
-    bool measure;  /**< rails are measured at start */
-    bool together; /**< the interference of rails is measured */
-    bool feedback; /**< the kernel corrects rates and backlogs during the job */
-    bool failover; /**< messages are sent again by other rails when one fails */
+    bool display;              /**< the rail table is printed at start */
+    bool measure;              /**< rails are measured at start */
+    bool together;             /**< the interference of rails is measured */
+    bool feedback;             /**< the kernel corrects rates and backlogs during the job */
+    bool pieces;               /**< messages may be cut */
+    bool failover;             /**< messages are sent again by other rails when one fails */
     uint64_t failover_wait_ns; /**< for which messages wait when no rail works */
-    bool per_peer; /**< the extra latency of each peer is measured */
+    bool per_peer;             /**< the extra latency of each peer is measured */
     bool show_unreach_errors;
     bool valid; /**< false: reported, and the component declines to run */
 } mca_bml_fsbml_params_t;

@@ -68,13 +68,16 @@ struct mca_bml_fsbml_endpoint_t {
     _Atomic uint32_t n_held;
     struct operation_t *_Atomic waiting; /**< puts and gets that no rail has room for (send/rdma.c) */
     struct operation_t *last_waiting;
-    bool proving;              /**< in the list of endpoints with unproved paths */
-    bool mute;                 /**< the peer does not run FSBML: never asked, and one path is enough */
-    _Atomic uint64_t asked_ns; /**< when its paths were asked first, or again */
-    bool silence_told;         /**< the message that no path is answered was shown */
-    uint64_t first_live_ns;    /**< when the first path was proved */
-    uint64_t confirm_ns;       /**< when the peer was asked on a live path whether it is there */
-    uint64_t confirmed_ns;     /**< when it said so */
+    bool proving;               /**< in the list of endpoints with unproved paths */
+    bool knows_pieces;          /**< the peer puts pieces of messages together (pieces/) */
+    _Atomic uint32_t n_cut;     /**< messages to it that were cut so far */
+    _Atomic uint32_t open_cuts; /**< ... that are not complete here */
+    bool mute;                  /**< the peer does not run FSBML: never asked, and one path is enough */
+    _Atomic uint64_t asked_ns;  /**< when its paths were asked first, or again */
+    bool silence_told;          /**< the message that no path is answered was shown */
+    uint64_t first_live_ns;     /**< when the first path was proved */
+    uint64_t confirm_ns;        /**< when the peer was asked on a live path whether it is there */
+    uint64_t confirmed_ns;      /**< when it said so */
     struct mca_bml_fsbml_endpoint_t *next, *before; /**< in that list, which is a ring */
     struct fsbml_framed_t *_Atomic framed; /**< what failover/ has of it; NULL: its messages are not framed */
     fsbml_far_t *farther;                  /**< what `far` points to if it is not NULL; NULL: it never was */

@@ -80,6 +80,17 @@ static int pseudo_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *de
     return real->btl_free(real, des);
 }
 
+static struct {
+    size_t from;
+    fsbml_cut_fn_t fn;
+} cut = {.from = SIZE_MAX};
+
+void fsbml_btl_cut_by(size_t from, fsbml_cut_fn_t fn)
+{
+    cut.fn = fn;
+    cut.from = from;
+}
+
 static inline __attribute__((always_inline)) int send_by_path(struct mca_btl_base_endpoint_t *endpoint,
                                                               mca_btl_base_descriptor_t *des,
                                                               mca_btl_base_tag_t tag, bool observed)
@@ -91,6 +102,12 @@ static inline __attribute__((always_inline)) int send_by_path(struct mca_btl_bas
     mca_bml_fsbml_path_t *path = fsbml_hooks_path(ep, des);
     if (OPAL_UNLIKELY(0 == (atomic_load_explicit(&ep->live, memory_order_acquire) & fsbml_bit(path->rail)))) {
         return fsbml_held_add(ep, des, path->rail, tag, false);
+    }
+    if (OPAL_UNLIKELY(fsbml_des_bytes(des) >= cut.from)) {
+        const int rc = cut.fn(ep, path, des, tag);
+        if (FSBML_NOT_CUT != rc) {
+            return rc;
+        }
     }
     const int rc = fsbml_send_on(ep, path, des, tag, observed);
     return OPAL_LIKELY(rc >= 0) ? rc : fsbml_refused_send(ep, path, des, tag);

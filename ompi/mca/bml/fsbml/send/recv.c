@@ -68,6 +68,29 @@ int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t
     return fsbml_rails_receive(tag, recv_trampoline, &recv_slot[tag]);
 }
 
+/* As the BTL itself calls back. */
+void fsbml_recv_deliver(mca_btl_base_module_t *btl, const fsbml_received_t *as, mca_btl_base_tag_t tag,
+                        void *bytes, size_t n_bytes)
+{
+    const mca_btl_active_message_callback_t *to = &mca_btl_base_active_message_trigger[tag];
+    mca_btl_base_segment_t segment = as->des_segments[0];
+    segment.seg_addr.pval = bytes;
+    segment.seg_len = n_bytes;
+    fsbml_received_t message = *as;
+    message.des_segments = &segment;
+    message.des_segment_count = 1;
+    if (NULL == to->cbfunc) {
+        return;
+    }
+#ifdef FSBML_OMPI_4
+    to->cbfunc(btl, tag, &message, to->cbdata);
+#else
+    message.tag = tag;
+    message.cbdata = to->cbdata;
+    to->cbfunc(btl, &message);
+#endif
+}
+
 /* ------------------------------------------------------------- completion */
 
 /* The PML has a handful of completion functions. Each gets a wrapper of its own from this pool, so that the

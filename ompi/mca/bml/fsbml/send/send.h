@@ -20,6 +20,8 @@
 #ifndef MCA_BML_FSBML_SEND_H
 #define MCA_BML_FSBML_SEND_H
 
+#include <limits.h>
+
 #include "api/fsbml_explain.h"
 #include "flow/flow.h"
 #include "peers/hooks.h"
@@ -66,7 +68,15 @@ void fsbml_held_fail(mca_bml_fsbml_endpoint_t *ep);
 /** Frees it, at the end. */
 void fsbml_held_drop(mca_bml_fsbml_endpoint_t *ep);
 
+/** A descriptor of a path's BTL with a header and bytes, which leave from where they are if they are many.
+ * NULL: it has none. */
+mca_btl_base_descriptor_t *fsbml_send_make(mca_bml_fsbml_path_t *path, const void *header, size_t n_header,
+                                           void *bytes, size_t n_bytes, uint32_t flags);
+
 /* send/recv.c: callbacks from the real BTLs to the PML */
+/** Gives the PML a message that came as the bytes of another one, by a BTL. */
+void fsbml_recv_deliver(mca_btl_base_module_t *btl, const fsbml_received_t *as, mca_btl_base_tag_t tag,
+                        void *bytes, size_t n_bytes);
 /** Registers the function that is called when a peer asks for a put, while this process does not put yet. */
 void fsbml_recv_wake_by(void (*fn)(mca_bml_fsbml_group_t *group));
 int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc, void *data);
@@ -90,6 +100,12 @@ void fsbml_limits_urgent(bool begins);
 
 /* send/btl.c: the pseudo BTL's functions */
 void fsbml_btl_construct(mca_bml_fsbml_group_t *group);
+/** Has messages of `from` bytes or more offered to a function before they are sent by a path; SIZE_MAX: none.
+ * It returns what btl_send does, and the message is its own then, or FSBML_NOT_CUT. */
+typedef int (*fsbml_cut_fn_t)(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
+                              mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag);
+enum { FSBML_NOT_CUT = INT_MIN };
+void fsbml_btl_cut_by(size_t from, fsbml_cut_fn_t fn);
 /** Has a group's decisions told to the observer from now on. */
 void fsbml_btl_observe(mca_bml_fsbml_group_t *group);
 

@@ -74,6 +74,10 @@ void fsbml_sched_destroy(fsbml_sched_t *s) FSBML_NOEXCEPT;
  * parameters. */
 int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p) FSBML_NOEXCEPT;
 
+/** Whether a rail's model is a guess that nothing has confirmed yet: no message is cut for it. Feedback
+ * (fsbml_flow.h) takes that back once it has seen the rail busy. */
+void fsbml_sched_doubt(fsbml_sched_t *s, size_t rail, bool is_doubted) FSBML_NOEXCEPT;
+
 /**
  * Chooses the rail for a message of `bytes` bytes among the rails in the bit mask `rails`. Does not charge
  * it. Lock-free, any thread. `now_ns` never runs back per thread; time is told apart for 8 years from the
@@ -97,6 +101,15 @@ uint64_t fsbml_far_ns(const fsbml_far_t *far, size_t rail) FSBML_NOEXCEPT;
  * ignore `far`. */
 int fsbml_sched_choose_far(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails,
                            const fsbml_far_t *far) FSBML_NOEXCEPT;
+
+/**
+ * Cuts a message of `bytes` bytes into pieces that several rails of the mask deliver at the same time, if
+ * that is sooner than any of them delivers the whole, by a quarter at least. share[i] is then what rail i
+ * of the mask takes, and the result how many take a piece. 0: it goes as a whole. For policy arrival; `far`
+ * may be NULL. Charges nothing; lock-free, any thread.
+ */
+size_t fsbml_sched_cut(const fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails,
+                       const fsbml_far_t *far, size_t share[FSBML_MAX_RAILS]) FSBML_NOEXCEPT;
 
 /**
  * Accounts a message that has been given to a rail: VFT = max(VFT, now) + max(gap(s), one tick).

@@ -97,6 +97,8 @@ int fsbml_measurement_store(const char *path, const fsbml_measurement_t *report,
 #define FSBML_HELLO_PLAIN UINT32_C(8)
 /** It makes frames of messages, and understands them (fsbml_delivery.h). */
 #define FSBML_HELLO_FRAMES UINT32_C(16)
+/** It cuts messages into pieces, and puts them together. */
+#define FSBML_HELLO_PIECES UINT32_C(32)
 /** In a hello, the exclusivity of a rail that its process has and was told not to use. */
 #define FSBML_LEFT_OUT UINT32_MAX
 

@@ -56,6 +56,13 @@ int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p)
     return nullptr == s || nullptr == p ? -EINVAL : s->impl.set_model(rail, *p);
 }
 
+void fsbml_sched_doubt(fsbml_sched_t *s, size_t rail, bool is_doubted) noexcept
+{
+    if (rail < s->impl.rails()) {
+        s->impl.doubt(rail, is_doubted);
+    }
+}
+
 int fsbml_sched_choose(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails) noexcept
 {
     return s->impl.choose(now_ns, bytes, rails);
@@ -77,6 +84,12 @@ int fsbml_sched_choose_far(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint
                            const fsbml_far_t *far) noexcept
 {
     return s->impl.choose(now_ns, bytes, rails, *far);
+}
+
+size_t fsbml_sched_cut(const fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails,
+                       const fsbml_far_t *far, size_t share[FSBML_MAX_RAILS]) noexcept
+{
+    return s->impl.cut(now_ns, bytes, rails, far, share);
 }
 
 void fsbml_sched_charge(fsbml_sched_t *s, size_t rail, uint64_t now_ns, size_t bytes) noexcept

@@ -148,6 +148,10 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
     if (LiveRate::Change::none != s.live->look(look, seen.round_trip_ns) || 0 != s.beyond_ns) {
         apply(rail, now_ns);
     }
+    if (s.is_guess.load(std::memory_order_relaxed) && !s.live->is_guess()) {
+        s.is_guess.store(false, std::memory_order_relaxed);
+        sched_.doubt(rail, false);
+    }
 }
 
 bool Feedback::change(fsbml_rate_change_t &change) noexcept

@@ -46,6 +46,7 @@ public:
     // then.
     Change trial(std::size_t bytes, std::uint64_t took_ns) noexcept;
     double gap() const noexcept { return gap_; } // ns per byte
+    bool is_guess() const noexcept { return is_guess_; }
 
 private:
     static constexpr std::size_t kSamples = 8;

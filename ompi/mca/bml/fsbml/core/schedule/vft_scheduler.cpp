@@ -220,6 +220,16 @@ void Scheduler::scale_model(std::size_t rail, double factor) noexcept
     shaped(models_.scale(rail, factor, policy_));
 }
 
+void Scheduler::doubt(std::size_t rail, bool is_doubted) noexcept
+{
+    const std::uint32_t bit = std::uint32_t{1} << rail;
+    if (is_doubted) {
+        doubted_.fetch_or(bit, std::memory_order_relaxed);
+    } else {
+        doubted_.fetch_and(~bit, std::memory_order_relaxed);
+    }
+}
+
 void Scheduler::shaped(bool any) noexcept
 {
     choose_.store(choose_function(policy_, any), std::memory_order_relaxed);

@@ -34,6 +34,8 @@ public:
     std::size_t rails() const noexcept { return n_rails_; }
     int set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept;
     void scale_model(std::size_t rail, double factor) noexcept;
+    // Nobody has seen yet that a rail is as its model says.
+    void doubt(std::size_t rail, bool is_doubted) noexcept;
     bool model(std::size_t rail, fsbml_loggp_t &p) noexcept { return models_.get(rail, p); }
     // Moves the rails' VFTs, which begin anew, into a ledger, or with nullptr back into the scheduler's own
     // memory. Others may schedule meanwhile. False if there is no room.
@@ -75,6 +77,9 @@ public:
         return vfts_.load(std::memory_order_acquire)[rail].vft.load(std::memory_order_relaxed);
     }
     fsbml_policy_t policy() const noexcept { return policy_; }
+    // See fsbml_sched_cut() (cut.cpp).
+    std::size_t cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask, const fsbml_far_t *far,
+                    std::size_t *share) const noexcept;
 
     std::uint64_t predict(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) const noexcept
     {
@@ -154,6 +159,7 @@ private:
     std::atomic<VftSlot *> vfts_{own_};
     mutable std::atomic<std::uint64_t> origin_{kNoOrigin};
     std::atomic<Ticks> beyond_{kBeyondOwn};
+    std::atomic<std::uint32_t> doubted_{0};
     std::atomic<ChooseFar> choose_far_;
     const fsbml_policy_t policy_;
 
