@@ -109,10 +109,17 @@ tally_collect() {
 
 # tally_section NAME ABOUT COMMAND...: a section by itself, whose report is seen as it comes.
 tally_section() {
-    local name=$1 about=$2
+    local name=$1 about=$2 pid
     shift 2
     printf '== %s (at %d:%02d): %s\n' "$name" $((SECONDS / 60)) $((SECONDS % 60)) "$about"
-    tally_run "$name" "$@"
+    # Not in the foreground, whose end a trap would wait for.
+    set -m
+    tally_run "$name" "$@" &
+    pid=$!
+    set +m
+    tally_started[$pid]=$name
+    wait "$pid" || :
+    unset "tally_started[$pid]"
     tally_collect "$name"
 }
 

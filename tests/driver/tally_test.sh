@@ -162,4 +162,17 @@ checked() {
 }
 ok "make check: each program's tests, with their time" equal "$(checked | tr '\n' ';')" \
     "# compiled and run;ok - unit/x_test: A.b (1.5 s);ok - shim/y_test (2.3 s);not ok - shim/z_test;"
+# A run that is ended, in the midst of a section that runs by itself, whose processes are known by a number.
+# shellcheck disable=SC2016 # for the inner shell
+run_for_long() {
+    exec bash -c '. scripts/lib.sh; . scripts/tally.sh; tally_begin; trap tally_abort EXIT; trap "exit 143" TERM
+        tally_section long "a test" sleep 3071.25' >/dev/null 2>&1
+}
+run_for_long &
+run=$!
+some_process "^sleep 3071[.]25"
+kill -TERM "$run"
+wait "$run" && status=0 || status=$?
+ok "a run that is ended ends at once" equal "$status" 143
+ok "... with the section that runs" no_process "^sleep 3071[.]25"
 tap_end
