@@ -80,6 +80,7 @@ CASES=(
     # which BML
     'version|fsbml beside r2|works|FSBML and another BML component were both asked for.*steps aside|-|--mca bml fsbml,r2 PROGRAM'
     'version|r2 beside fsbml|works|FSBML and another BML component were both asked for.*steps aside|-|--mca bml r2,fsbml PROGRAM'
+    'once|another PML than ob1|works|FSBML was asked for and does nothing.*PML: ucx Use "--mca pml ob1"|-|--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any PROGRAM'
     'version|fsbml on one rank only|works|does not run FSBML|-|node2:OMPI_MCA_bml=r2 PROGRAM'
 
     # rails that are broken when the job starts

@@ -10,7 +10,10 @@
 #include "pieces/pieces.h"
 #include "report/report.h"
 
+#include "ompi/mca/hook/base/base.h"
 #include "ompi/mca/mca.h"
+#include "ompi/mca/pml/base/base.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
 
@@ -140,13 +143,36 @@ static int component_register(void)
     return OMPI_SUCCESS == rc ? fsbml_params_register(&mca_bml_fsbml_component.bml_version) : rc;
 }
 
+/* MPI_Init ends, by whatever PML. Those that are not ob1 do not ask for a BML. */
+static void init_ends(int argc, char **argv, int requested, int *provided)
+{
+    const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
+    (void) argc;
+    (void) argv;
+    (void) requested;
+    (void) provided;
+    if (0 != strcmp("ob1", pml) && 0 == OMPI_PROC_MY_NAME->vpid) {
+        opal_show_help(FSBML_HELP, "another pml", true, pml);
+    }
+}
+
+static ompi_hook_base_component_t hook = {.hookm_mpi_init_bottom = init_ends};
+static bool hooked;
+
 static int component_open(void)
 {
+    /* in ompi_info there is no MPI_Init */
+    hooked = was_asked_for() && OMPI_MPI_STATE_INIT_STARTED == ompi_mpi_state
+             && OMPI_SUCCESS == ompi_hook_base_register_callbacks(&hook);
     return OMPI_SUCCESS;
 }
 
 static int component_close(void)
 {
+    if (hooked) {
+        (void) ompi_hook_base_deregister_callbacks(&hook);
+        hooked = false;
+    }
     fsbml_closing_fini(); /* if the module was not finalized, the hook must not outlive this DSO */
     return OMPI_SUCCESS;
 }
