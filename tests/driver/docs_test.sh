@@ -67,14 +67,14 @@ parameters_exist() {
     return "$missing"
 }
 
-# parameters_documented: each registered parameter is in the README's table, with its default, and in the man page; and these name no
+# parameters_documented: each registered parameter is in the table of docs/using.md, with its default, and in the man page; and these name no
 # other.
 parameters_documented() {
     OMPI_MCA_mca_component_path="$(component_dir "$prefix")" OMPI_MCA_mca_base_component_path="$(component_dir "$prefix")" \
         "$prefix/bin/ompi_info" --parsable --param bml fsbml --level 9 2>/dev/null >"$scratch/registered"
-    /usr/bin/python3 - "$scratch/registered" "$FSBML_TOP/README.md" "$FSBML_TOP/docs/man/fsbml.7" >"$scratch/differences" <<'EOF'
+    /usr/bin/python3 - "$scratch/registered" "$FSBML_TOP/docs/using.md" "$FSBML_TOP/docs/man/fsbml.7" >"$scratch/differences" <<'EOF'
 import re, sys
-registered, readme, man = (open(name).read() for name in sys.argv[1:])
+registered, using, man = (open(name).read() for name in sys.argv[1:])
 default = dict(re.findall(r'^mca:bml:fsbml:param:bml_fsbml_(\w+):value:"?([^"\n]*)"?$', registered, re.M))
 for name in re.findall(r"^mca:bml:fsbml:param:bml_fsbml_(\w+):source:synonym", registered, re.M):
     default.pop(name, None)
@@ -82,7 +82,7 @@ default.pop("rail_names", None)  # read only: what rails there are
 if len(default) < 20:
     print("only", len(default), "parameters are registered")
 table = {}
-for names, values in re.findall(r"^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \| ([^|]*)\|", readme, re.M):
+for names, values in re.findall(r"^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \| ([^|]*)\|", using, re.M):
     names = re.findall(r"[a-z_]+", names)
     values = [value.strip(" `") for value in values.split(",")]
     table.update(zip(names, values + [""] * (len(names) - len(values))))
@@ -90,13 +90,13 @@ section = man.split(".SH PARAMETERS")[1].split(".SH")[0]
 listed = {word for line in re.findall(r"^\.BR? (.*)$", section, re.M) for word in re.findall(r"\w+", line)}
 for name, value in sorted(default.items()):
     if name not in table:
-        print("the README lacks", name)
+        print("using.md lacks", name)
     elif table[name] != value:
-        print("the README has", repr(table[name]), "as the default of", name + ", registered is", repr(value))
+        print("using.md has", repr(table[name]), "as the default of", name + ", registered is", repr(value))
     if name not in listed:
         print("the man page lacks", name)
 for name in sorted(set(table) - set(default)):
-    print("the README has", name + ", which is not registered")
+    print("using.md has", name + ", which is not registered")
 EOF
     [ ! -s "$scratch/differences" ] || { sed 's/^/# /' "$scratch/differences" >&9 && return 1; }
 }
@@ -129,7 +129,7 @@ fsbml cluster up --name "$name" --nodes 2 >/dev/null 2>&1 || die "the cluster co
 
 ok "links lead somewhere" links_lead
 ok "parameters and variables exist" parameters_exist
-ok "README and man page have all parameters, with their defaults" parameters_documented
+ok "using.md and man page have all parameters, with their defaults" parameters_documented
 ok "messages to users say what to do" messages_advise
 while read -r line; do
     ok "exists: $line" options_exist "$line"
