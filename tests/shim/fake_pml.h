@@ -15,6 +15,9 @@
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/runtime/mpiruntime.h"
+#ifndef FSBML_OMPI_4
+#    include "opal/mca/accelerator/accelerator.h"
+#endif
 #include "opal/runtime/opal.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/show_help.h"
@@ -308,6 +311,15 @@ static inline int pml_send(mca_bml_base_btl_t *bml_btl, size_t bytes, mca_btl_ba
 }
 
 #ifndef FSBML_OMPI_4
+/* No memory is that of a GPU. */
+static inline int fake_check_addr(const void *address, int *device, uint64_t *flags)
+{
+    (void) address;
+    (void) device;
+    (void) flags;
+    return 0;
+}
+
 static inline void *fake_memcpy(void *to, const void *from, size_t n, opal_convertor_t *unused)
 {
     (void) unused;
@@ -347,6 +359,9 @@ static inline int fake_main(void)
     char help[4096];
     time_is_virtual = true;
     opal_init_util(&argc, &argv);
+#ifndef FSBML_OMPI_4
+    opal_accelerator.check_addr = fake_check_addr;
+#endif
     if (NULL == ompi_mpi_local_convertor) {
         ompi_mpi_local_convertor = opal_convertor_create(opal_local_arch, 0);
     }
