@@ -53,7 +53,7 @@ CASES=(
     'once|failover 2|fails|Parameter: bml_fsbml_failover Value: "2"|-|--mca bml_fsbml_failover 2 PROGRAM'
     'once|failover_wait x|fails|Parameter: bml_fsbml_failover_wait Value: "x"|-|--mca bml_fsbml_failover_wait x PROGRAM'
     'once|feedback 2|fails|Parameter: bml_fsbml_feedback Value: "2"|-|--mca bml_fsbml_feedback 2 PROGRAM'
-    'once|display 2|fails|Parameter: bml_fsbml_display Value: "2"|-|--mca bml_fsbml_display 2 PROGRAM'
+    'once|display 3|fails|Parameter: bml_fsbml_display Value: "3"|-|--mca bml_fsbml_display 3 PROGRAM'
     'once|policy nonsense|fails|no such scheduling policy.*Value: "nonsense" Known: arrival, thesis, roundrobin, single|-|--mca bml_fsbml_policy nonsense PROGRAM'
     'once|policy in capitals|fails|no such scheduling policy.*Value: "ARRIVAL"|-|--mca bml_fsbml_policy ARRIVAL PROGRAM'
     'once|one bad parameter of two|fails|Parameter: bml_fsbml_samples Value: "x"|-|--mca bml_fsbml_packets 8 --mca bml_fsbml_samples x PROGRAM'

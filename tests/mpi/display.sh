@@ -71,6 +71,10 @@ three_nodes() {
         'rail0  10\.71\.0\.MINE  -       rail0   -    -     tcp:10\.71\.0\.0/24 +'"$RAIL0" \
         'rail1  10\.71\.1\.MINE  -       rail1   -    -     tcp:10\.71\.1\.0/24 +'"$RAIL1" \
         'other interfaces, which no BTL uses: mgmt0 \(10\.70\.0\.MINE\)'
+    job 3 --mca bml_fsbml_display 2 --mca bml_fsbml_table "$harness_logs/rails"
+    check "where messages would go" 'left out' 'a message between two hosts, while nothing else is sent, by these parameters:' \
+        '    64 B        [0-9]+\.[0-9] us  rail0' '     4 KiB     [0-9]+\.[0-9] us  rail0' '    64 KiB    [0-9]+\.[0-9] us  rail0' \
+        '     1 MiB      [0-9]+\.[0-9] ms  rail0 9[01] %, rail1 (9|10) %, in fragments of [0-9]+ bytes'
     job 3 --mca bml_fsbml_display 1
     check "measured or not, it is said" 'left out' "$HEAD" 'rail0  10\.71\.0\.MINE  -  .*' 'rail1  10\.71\.1\.MINE  -  .*'
     job 4 --mca bml_fsbml_display 1 --mca bml_fsbml_policy roundrobin

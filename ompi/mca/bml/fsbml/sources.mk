@@ -85,6 +85,7 @@ fsbml_core_sources = \
 	core/explain/verdict/verdict.hpp core/explain/verdict/verdict.cpp \
 	core/explain/forms/json.hpp core/explain/forms/json.cpp \
 	core/explain/forms/page.hpp core/explain/forms/page.cpp \
+	core/explain/forms/plan.hpp core/explain/forms/plan.cpp \
 	core/explain/forms/plots.hpp core/explain/forms/plots.cpp \
 	core/explain/forms/style.hpp \
 	core/explain/forms/text.hpp core/explain/forms/text.cpp \

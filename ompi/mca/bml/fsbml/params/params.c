@@ -136,8 +136,8 @@ static number_t number[N_NUMBERS] = {
     [N_DISPLAY] = NUMBER(
         "display",
         "Whether the job prints on stderr, once and when it starts, its rails, what was measured of them, and which "
-        "are left out and why (0 or 1, default 0)",
-        0, 1, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY),
+        "are left out and why; 2 = also by which rails messages of several sizes would go (0-2, default 0)",
+        0, 2, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY),
     [N_HOLDOUT] = NUMBER(
         "holdout",
         "Validation exchanges: of sizes and numbers that were not measured, they test the fit, for the report "
@@ -359,7 +359,7 @@ int fsbml_params_register(const mca_base_component_t *component)
     p->failover = 0 != number[N_FAILOVER].value;
     p->failover_wait_ns = number[N_FAILOVER_WAIT].value * 1000000000u;
     fsbml_verbosity = (int) number[N_VERBOSE].value;
-    p->display = 0 != number[N_DISPLAY].value;
+    p->display = (unsigned) number[N_DISPLAY].value;
     p->holdout = (uint32_t) number[N_HOLDOUT].value;
     p->trace_every = (uint32_t) number[N_TRACE_EVERY].value;
     p->trace_entries = (uint32_t) number[N_TRACE_ENTRIES].value;

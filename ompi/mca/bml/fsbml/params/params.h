@@ -53,7 +53,7 @@ typedef struct mca_bml_fsbml_params_t {
     uint32_t holdout; /**< validation exchanges, for the report */
     char *include;    /**< comma-separated names, NULL or "": all */
     char *exclude;
-    bool display;              /**< the rail table is printed at start */
+    unsigned display;          /**< the rail table is printed at start */
     bool measure;              /**< rails are measured at start */
     bool together;             /**< the interference of rails is measured */
     bool feedback;             /**< the kernel corrects rates and backlogs during the job */

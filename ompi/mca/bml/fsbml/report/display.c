@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
+#include "api/fsbml_explain.h"
 #include "compat/fsbml_version.h"
 #include "report/report.h"
 
@@ -199,6 +200,27 @@ static bool is_measured(const fsbml_table_t *t)
     return any;
 }
 
+/* By which of a group's rails messages would go, once their parameters are known. */
+static void print_plan(const mca_bml_fsbml_group_t *group)
+{
+    fsbml_plan_t plan = {.policy = mca_bml_fsbml_params.policy,
+                         .eager = group->eager_limit,
+                         .quantum = group->quantum,
+                         .pieces = mca_bml_fsbml_params.pieces && !mca_bml_fsbml_params.failover};
+    for (uint32_t left = group->rails; 0 != left; left &= left - 1) {
+        const mca_bml_fsbml_rail_t *rail = &fsbml_rails.rail[__builtin_ctz(left)];
+        if (rail->in_table) {
+            plan.name[plan.n_rails] = rail->name;
+            plan.model[plan.n_rails++] = rail->params;
+        }
+    }
+    char *text = fsbml_plan(&plan);
+    if (NULL != text) {
+        print_lines(text);
+    }
+    free(text);
+}
+
 static void print_all(const fsbml_pair_t *pair)
 {
     const fsbml_rails_t *m = &fsbml_rails;
@@ -236,6 +258,9 @@ static void print_all(const fsbml_pair_t *pair)
         opal_output(0, "fsbml: %s: %s", left[i].name, left[i].why);
     }
     print_others();
+    for (uint32_t g = 0; mca_bml_fsbml_params.display > 1 && g < m->n_groups; ++g) {
+        print_plan(m->group[g]);
+    }
     free(about);
     free(t);
 }
@@ -246,7 +271,7 @@ void fsbml_display(const fsbml_pair_t *pair)
     if (FSBML_V_TABLE <= fsbml_verbosity && leads && NULL != fsbml_table()) {
         print_table(fsbml_table(), NULL);
     }
-    if (mca_bml_fsbml_params.display) {
+    if (mca_bml_fsbml_params.display > 0) {
         print_all(pair);
     }
 }

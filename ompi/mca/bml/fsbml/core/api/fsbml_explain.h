@@ -173,6 +173,20 @@ char *fsbml_job_report(const fsbml_job_t *job, fsbml_form_t form) FSBML_NOEXCEPT
 int fsbml_job_report_store(const char *path, const fsbml_job_t *job,
                            char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;
 
+/** What a plan is made by. */
+typedef struct fsbml_plan_t {
+    size_t n_rails;
+    const char *name[FSBML_MAX_RAILS];
+    fsbml_loggp_t model[FSBML_MAX_RAILS]; /**< valid ones */
+    fsbml_policy_t policy;
+    size_t eager, quantum; /**< bytes: longer messages go in fragments, of at most so many */
+    bool pieces;           /**< others may be cut */
+} fsbml_plan_t;
+
+/** Which rails messages of several sizes take while nothing else is sent, and when they arrive: lines of
+ * text, to be freed by free(); NULL: no memory, or no rail. */
+char *fsbml_plan(const fsbml_plan_t *plan) FSBML_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

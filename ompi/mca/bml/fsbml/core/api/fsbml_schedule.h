@@ -105,8 +105,8 @@ int fsbml_sched_choose_far(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint
 /**
  * Cuts a message of `bytes` bytes into pieces that several rails of the mask deliver at the same time, if
  * that is sooner than any of them delivers the whole, by a quarter at least. share[i] is then what rail i
- * of the mask takes, and the result how many take a piece. 0: it goes as a whole. For policy arrival; `far`
- * may be NULL. Charges nothing; lock-free, any thread.
+ * of the mask takes, and the result how many take a piece. 0: it goes as a whole, and share is of no use. For
+ * policy arrival; `far` may be NULL. Charges nothing; lock-free, any thread.
  */
 size_t fsbml_sched_cut(const fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails,
                        const fsbml_far_t *far, size_t share[FSBML_MAX_RAILS]) FSBML_NOEXCEPT;

@@ -8,6 +8,7 @@
 #include "door/c_api.hpp"
 #include "explain/forms/json.hpp"
 #include "explain/forms/page.hpp"
+#include "explain/forms/plan.hpp"
 #include "explain/forms/text.hpp"
 #include "formats/whole_file.hpp"
 
@@ -46,6 +47,16 @@ bool ends_with(const std::string &text, const char *end)
     return true;
 }
 
+// A copy for the caller to free.
+char *given(const std::string &text)
+{
+    char *const copy = static_cast<char *>(std::malloc(text.size() + 1));
+    if (nullptr != copy) {
+        std::memcpy(copy, text.c_str(), text.size() + 1);
+    }
+    return copy;
+}
+
 bool complete(const fsbml_job_t *job)
 {
     return nullptr != job && nullptr != job->summary;
@@ -76,16 +87,23 @@ char *fsbml_job_report(const fsbml_job_t *job, fsbml_form_t form) noexcept
         return nullptr;
     }
     const int rc = fsbml::guard([&] {
-        const std::string report = report_of(*job, form);
-        text = static_cast<char *>(std::malloc(report.size() + 1));
-        if (nullptr == text) {
-            return -ENOMEM;
-        }
-        std::memcpy(text, report.c_str(), report.size() + 1);
-        return 0;
+        text = given(report_of(*job, form));
+        return nullptr == text ? -ENOMEM : 0;
     });
     if (0 != rc) {
         errno = -rc;
+    }
+    return text;
+}
+
+char *fsbml_plan(const fsbml_plan_t *plan) noexcept
+{
+    char *text = nullptr;
+    if (nullptr != plan && plan->n_rails > 0 && plan->n_rails <= FSBML_MAX_RAILS) {
+        static_cast<void>(fsbml::guard([&] {
+            text = given(fsbml::plan_text(*plan));
+            return 0;
+        }));
     }
     return text;
 }
