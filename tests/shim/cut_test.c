@@ -226,6 +226,20 @@ FAKE_TEST(a_message_is_complete_when_its_pieces_are)
     end(2);
 }
 
+/* The first rail is too slow to have a piece. */
+FAKE_TEST(the_first_piece_need_not_be_the_first_rails)
+{
+    begin(3, 1);
+    set_gap(0, 40000);
+    set_gap(1, 40);
+    set_gap(2, 40);
+    CHECK(OMPI_SUCCESS == send_one(EAGER, true));
+    CHECK(0 == fake[0].n_queue && 1 == fake[1].n_queue && 1 == fake[2].n_queue);
+    all_arrive(3);
+    CHECK(2 == n_pieces && 1 == message[0].completed && 1 == message[0].arrived);
+    end(3);
+}
+
 static void check_whole(size_t bytes)
 {
     const int before = fake[0].n_sent + fake[1].n_sent;

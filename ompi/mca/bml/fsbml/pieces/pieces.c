@@ -139,6 +139,15 @@ static bool make_all(mca_bml_fsbml_endpoint_t *ep, const bytes_t *of, const size
     return true;
 }
 
+/* Bytes of the first piece, which has the whole of the PML's header. */
+static size_t first_share(const size_t *share, uint32_t rails)
+{
+    while (0 == share[__builtin_ctz(rails)]) {
+        rails &= rails - 1;
+    }
+    return share[__builtin_ctz(rails)];
+}
+
 static void send_piece(cut_t *cut, const piece_t *piece)
 {
     mca_bml_fsbml_endpoint_t *ep = cut->ep;
@@ -171,8 +180,7 @@ static int send_cut(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mc
     const size_t total = bytes.n_header + bytes.n_payload;
     const size_t n = fsbml_sched_cut(fsbml_rails.sched, fsbml_now_ns(), total, rails,
                                      atomic_load_explicit(&ep->far, memory_order_acquire), share);
-    /* the first piece has the whole of the PML's header */
-    if (0 == n || share[__builtin_ctz(rails)] < bytes.n_header) {
+    if (0 == n || first_share(share, rails) < bytes.n_header) {
         return FSBML_NOT_CUT;
     }
     cut_t *cut = malloc(sizeof(*cut));
