@@ -232,7 +232,9 @@ static const fsbml_peers_listener_t listener = {.path_known = path_known};
 
 void fsbml_pieces_setup(void)
 {
-    if (!mca_bml_fsbml_params.pieces || mca_bml_fsbml_params.failover || 0 == fsbml_rails.n_groups
+    const mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
+    const bool is_recorded = NULL != p->record && '\0' != p->record[0];
+    if (!p->pieces || p->failover || is_recorded || 0 == fsbml_rails.n_groups
         || OMPI_SUCCESS != fsbml_together_begin()) {
         return;
     }
