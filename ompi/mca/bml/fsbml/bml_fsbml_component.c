@@ -169,10 +169,11 @@ static int component_open(void)
 
 static int component_close(void)
 {
-    if (hooked) {
+    /* where MPI_T had it open longer than MPI was, the list of hooks is gone */
+    if (hooked && ompi_mpi_state < OMPI_MPI_STATE_FINALIZE_COMPLETED) {
         (void) ompi_hook_base_deregister_callbacks(&hook);
-        hooked = false;
     }
+    hooked = false;
     fsbml_closing_fini(); /* if the module was not finalized, the hook must not outlive this DSO */
     return OMPI_SUCCESS;
 }
