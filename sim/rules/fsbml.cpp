@@ -62,7 +62,6 @@ public:
         for (std::size_t r = 0; r < rails_.size(); ++r) {
             rails_[r].round_trip = static_cast<std::uint64_t>(2 * cluster.rails[r].real.L_ns);
             fsbml_feedback_quantum(feedback_.get(), r, quantum);
-            fsbml_feedback_guessed(feedback_.get(), r, cluster.rails[r].guessed);
         }
     }
 
@@ -187,7 +186,7 @@ public:
 
     void cut(const Situation &whole, std::vector<Piece> &out) override
     {
-        if (pieces_ && whole.bytes <= eager_ && whole.bytes >= kLeastCut && into_pieces(whole, out)) {
+        if (pieces_ && whole.bytes <= eager_ && into_pieces(whole, out)) {
             return;
         }
         const std::uint64_t most = whole.bytes <= eager_ ? whole.bytes : quantum_;
@@ -223,8 +222,6 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t kLeastCut = 2048; // as pieces/pieces.h has it
-
     bool into_pieces(const Situation &whole, std::vector<Piece> &out) const
     {
         std::size_t share[FSBML_MAX_RAILS];

@@ -187,8 +187,8 @@ std::vector<fsbml_loggp_t> assumed()
 
 void guess(VirtualRails &net)
 {
-    fsbml_feedback_guessed(net.feedback.get(), 0, true);
-    fsbml_feedback_guessed(net.feedback.get(), 1, true);
+    fsbml_sched_doubt(net.sched.get(), 0, true);
+    fsbml_sched_doubt(net.sched.get(), 1, true);
 }
 
 // What it was charged is over long before the next look.

@@ -70,17 +70,14 @@ void append(Json &list, const Json &more)
 
 std::string document_of(const Proof &proof, const std::vector<Trial> &runs, const std::vector<Bar> &bars)
 {
-    Json document{
-        {"schema", "fsbml-simulate-1"},
-        {"ranks", proof.ranks},
-        {"ranks_per_node", proof.ranks_per_node},
-        {"ledger", proof.ledger && proof.ranks_per_node > 1},
-        {"first_seed", proof.first_seed},
-        {"seeds", proof.seeds},
-        {"wrong", proof.wrong},
-        {"search", proof.search},
-        {"bound",
-         {{"whole_up_to", proof.bound.whole_up_to}, {"least_fragment", proof.bound.least_fragment}}}};
+    Json document{{"schema", "fsbml-simulate-1"},
+                  {"ranks", proof.ranks},
+                  {"ranks_per_node", proof.ranks_per_node},
+                  {"ledger", proof.ledger && proof.ranks_per_node > 1},
+                  {"first_seed", proof.first_seed},
+                  {"seeds", proof.seeds},
+                  {"wrong", proof.wrong},
+                  {"search", proof.search}};
     for (const std::string &name : proof.rules) {
         document["rules"].push_back({{"name", name}, {"source", rule_of(name)->source()}});
     }

@@ -153,7 +153,7 @@ sim::Time makespan(const sim::Cluster &cluster, const sim::Workload &workload, s
 void measure_by_itself(const Proof &proof, const sim::Cluster &cluster, const sim::Workload &workload,
                        Trial &run)
 {
-    run.bound = lower_bound(cluster, workload, proof.bound).makespan;
+    run.bound = lower_bound(cluster, workload, {}).makespan;
     for (std::size_t rail = 0; rail < cluster.rails.size(); ++rail) {
         for (const bool cut : {false, true}) {
             Alone alone(rail, cut);

@@ -25,7 +25,6 @@ struct Proof {
     std::uint64_t first_seed = 1;
     std::uint64_t seeds = 1;
     double wrong = 0.2;       // by what share parameters may be off; 0: no runs with such
-    sim::BoundOptions bound;  // of all rules alike
     std::uint64_t search = 0; // steps of a search for better schedules, with full knowledge; 0: none
     unsigned threads = 1;
 };

@@ -89,14 +89,15 @@ int fsbml_show_help_add_dir(const char *dir);
         struct mca_btl_base_module_t *btl, mca_btl_base_tag_t recv_tag, mca_btl_base_descriptor_t *des, \
             void *recv_data
 #    define FSBML_RECV_DATA(des) (recv_data)
+#    define FSBML_RECV_UNUSED() ((void) recv_tag, (void) recv_data)
 typedef mca_btl_base_descriptor_t fsbml_received_t;
 #else
 #    define FSBML_RECV_PARAMS(btl, des) \
         struct mca_btl_base_module_t *btl, const mca_btl_base_receive_descriptor_t *des
 #    define FSBML_RECV_DATA(des) ((des)->cbdata)
+#    define FSBML_RECV_UNUSED() ((void) 0)
 typedef mca_btl_base_receive_descriptor_t fsbml_received_t;
 #endif
-
 /* GPU flags that a set has only if all of its rails have them. */
 #ifdef FSBML_OMPI_4
 #    define FSBML_BTL_FLAGS_COPY_ASYNC \

@@ -197,13 +197,6 @@ double fsbml_flow_gap(uint32_t rail)
     return NULL != flow.feedback ? fsbml_feedback_gap(flow.feedback, rail) : 0.0;
 }
 
-void fsbml_flow_guessed(uint32_t rail, bool is_guess)
-{
-    if (NULL != flow.feedback) {
-        fsbml_feedback_guessed(flow.feedback, rail, is_guess);
-    }
-}
-
 void fsbml_flow_quantum(const mca_bml_fsbml_group_t *group, size_t bytes)
 {
     for (uint32_t left = NULL != flow.feedback ? group->rails : 0; 0 != left; left &= left - 1) {

@@ -26,8 +26,6 @@ void fsbml_flow_teardown(void);
  * One at most, any time after fsbml_flow_setup() and until fsbml_flow_teardown(). */
 void fsbml_flow_listen(void (*changed)(uint32_t rail, uint64_t into_ns, double before_mbps,
                                        double after_mbps));
-/** Whether a rail's model, which it is given next, is no measurement. */
-void fsbml_flow_guessed(uint32_t rail, bool is_guess);
 /** Size of fragments: what a rail must have to be busy. */
 void fsbml_flow_quantum(const mca_bml_fsbml_group_t *group, size_t bytes);
 

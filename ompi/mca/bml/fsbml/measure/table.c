@@ -86,9 +86,7 @@ void fsbml_table_apply_assumed(void)
 static bool set_model(uint32_t rail, const fsbml_loggp_t *p)
 {
     const fsbml_loggp_t assumed = prior(rail);
-    const bool is_guess = 0 == memcmp(p, &assumed, sizeof(assumed));
-    fsbml_flow_guessed(rail, is_guess);
-    fsbml_sched_doubt(fsbml_rails.sched, rail, is_guess);
+    fsbml_sched_doubt(fsbml_rails.sched, rail, 0 == memcmp(p, &assumed, sizeof(assumed)));
     fsbml_rails.rail[rail].model = *p;
     return 0 == fsbml_sched_set_model(fsbml_rails.sched, rail, p);
 }

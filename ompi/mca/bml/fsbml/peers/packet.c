@@ -127,10 +127,7 @@ static void received(mca_btl_base_module_t *btl, const mca_btl_base_segment_t *s
 
 static void recv_packet(FSBML_RECV_PARAMS(btl, des))
 {
-#ifdef FSBML_OMPI_4
-    (void) recv_tag;
-    (void) recv_data;
-#endif
+    FSBML_RECV_UNUSED();
     received(btl, des->des_segments, des->des_segment_count);
 }
 

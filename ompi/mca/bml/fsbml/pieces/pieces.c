@@ -240,7 +240,7 @@ void fsbml_pieces_setup(void)
     }
     is_on = true;
     fsbml_peers_listen(&listener);
-    fsbml_btl_cut_by(FSBML_PIECES_FROM, send_cut);
+    fsbml_btl_cut_by(FSBML_CUT_LEAST, send_cut);
 }
 
 void fsbml_pieces_teardown(void)

@@ -35,8 +35,7 @@ bool fsbml_pieces_are_on(void);
 #define FSBML_TAG_PIECE ((mca_btl_base_tag_t) (MCA_BTL_TAG_USR + 0x72))
 
 enum {
-    FSBML_PIECES_FROM = 2048, /**< bytes: no less is cut */
-    FSBML_PIECES_OPEN = 64,   /**< messages to a peer that are cut and not complete here */
+    FSBML_PIECES_OPEN = 64, /**< messages to a peer that are cut and not complete here */
     FSBML_PIECE_HEADER = 20
 };
 

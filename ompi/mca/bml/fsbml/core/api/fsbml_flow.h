@@ -29,8 +29,6 @@ typedef struct fsbml_feedback_config_t {
 /** NULL with errno set on failure. */
 fsbml_feedback_t *fsbml_feedback_create(const fsbml_feedback_config_t *config) FSBML_NOEXCEPT;
 void fsbml_feedback_destroy(fsbml_feedback_t *f) FSBML_NOEXCEPT;
-/** Whether a rail's model, which it is given next, is no measurement: the first evidence replaces it. */
-void fsbml_feedback_guessed(fsbml_feedback_t *f, size_t rail, bool is_guess) FSBML_NOEXCEPT;
 /** Size of fragments on a rail: what it must have to be busy. */
 void fsbml_feedback_quantum(fsbml_feedback_t *f, size_t rail, size_t bytes) FSBML_NOEXCEPT;
 /** What a byte of a fragment takes on a rail by now, in ns; 0: not known. Any thread. */

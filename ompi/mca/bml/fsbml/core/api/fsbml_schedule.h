@@ -74,8 +74,8 @@ void fsbml_sched_destroy(fsbml_sched_t *s) FSBML_NOEXCEPT;
  * parameters. */
 int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p) FSBML_NOEXCEPT;
 
-/** Whether a rail's model is a guess that nothing has confirmed yet: no message is cut for it. Feedback
- * (fsbml_flow.h) takes that back once it has seen the rail busy. */
+/** Whether a rail's model, which it is given next, is a guess: no message is cut for it, and the first
+ * evidence replaces it. Feedback (fsbml_flow.h) takes that back once it has seen the rail busy. */
 void fsbml_sched_doubt(fsbml_sched_t *s, size_t rail, bool is_doubted) FSBML_NOEXCEPT;
 
 /**
@@ -102,6 +102,8 @@ uint64_t fsbml_far_ns(const fsbml_far_t *far, size_t rail) FSBML_NOEXCEPT;
 int fsbml_sched_choose_far(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails,
                            const fsbml_far_t *far) FSBML_NOEXCEPT;
 
+/** Messages of fewer bytes are not cut. */
+enum { FSBML_CUT_LEAST = 2048 };
 /**
  * Cuts a message of `bytes` bytes into pieces that several rails of the mask deliver at the same time, if
  * that is sooner than any of them delivers the whole, by a quarter at least. share[i] is then what rail i

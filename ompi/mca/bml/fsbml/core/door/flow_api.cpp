@@ -29,13 +29,6 @@ void fsbml_feedback_destroy(fsbml_feedback_t *f) noexcept
     delete f;
 }
 
-void fsbml_feedback_guessed(fsbml_feedback_t *f, size_t rail, bool is_guess) noexcept
-{
-    if (rail < f->impl.rails()) {
-        f->impl.guessed(rail, is_guess);
-    }
-}
-
 void fsbml_feedback_quantum(fsbml_feedback_t *f, size_t rail, size_t bytes) noexcept
 {
     if (rail < f->impl.rails() && bytes > 0) {

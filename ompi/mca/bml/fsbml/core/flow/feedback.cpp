@@ -75,7 +75,7 @@ bool Feedback::has_model(std::size_t rail) noexcept
         s.told_gap = s.model_gap;
         s.tell_gap = 0.0;
         s.gap.store(s.model_gap);
-        s.live.emplace(s.model_gap, given.burst_ns / given.G_ns_per_byte, quantum, s.is_guess.load());
+        s.live.emplace(s.model_gap, given.burst_ns / given.G_ns_per_byte, quantum, sched_.is_doubted(rail));
     }
     return true;
 }
@@ -148,8 +148,7 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
     if (LiveRate::Change::none != s.live->look(look, seen.round_trip_ns) || 0 != s.beyond_ns) {
         apply(rail, now_ns);
     }
-    if (s.is_guess.load(std::memory_order_relaxed) && !s.live->is_guess()) {
-        s.is_guess.store(false, std::memory_order_relaxed);
+    if (sched_.is_doubted(rail) && !s.live->is_guess()) {
         sched_.doubt(rail, false);
     }
 }

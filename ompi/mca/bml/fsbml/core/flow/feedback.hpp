@@ -28,7 +28,6 @@ class Feedback
 public:
     Feedback(Scheduler &sched, const fsbml_feedback_config_t &config) noexcept;
 
-    void guessed(std::size_t rail, bool is_guess) noexcept { rail_[rail].is_guess.store(is_guess); }
     void quantum(std::size_t rail, std::size_t bytes) noexcept { rail_[rail].quantum.store(bytes); }
     double gap(std::size_t rail) const noexcept { return rail_[rail].gap.load(std::memory_order_relaxed); }
     std::size_t rails() const noexcept { return sched_.rails(); }
@@ -64,10 +63,9 @@ private:
         std::uint64_t interface_bytes = 0; // at the look before
         // Some round trips ago: what was queued, and what was delivered since.
         std::uint64_t mark_ns = 0, mark_queued = 0, mark_bytes = 0;
-        bool is_late = false;              // that was less
-        std::uint64_t trial_ns = 0;        // when the next one may be
-        std::uint64_t trial_pause_ns = 0;  // before it
-        std::atomic<bool> is_guess{false}; // the model is
+        bool is_late = false;             // that was less
+        std::uint64_t trial_ns = 0;       // when the next one may be
+        std::uint64_t trial_pause_ns = 0; // before it
         std::atomic<std::size_t> quantum;
     };
 

@@ -36,7 +36,7 @@ std::size_t Scheduler::cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_
         share[__builtin_ctz(left)] = 0;
     }
     std::uint32_t rails = mask & models_.measured() & existing_ & ~doubted_.load(std::memory_order_relaxed);
-    if (FSBML_POLICY_ARRIVAL != policy_ || 0 == (rails & (rails - 1)) || bytes < 2 * kGranule) {
+    if (FSBML_POLICY_ARRIVAL != policy_ || 0 == (rails & (rails - 1)) || bytes < FSBML_CUT_LEAST) {
         return 0;
     }
     const VftSlot *const slots = vfts_.load(std::memory_order_acquire);

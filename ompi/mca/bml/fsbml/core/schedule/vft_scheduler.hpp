@@ -36,6 +36,10 @@ public:
     void scale_model(std::size_t rail, double factor) noexcept;
     // Nobody has seen yet that a rail is as its model says.
     void doubt(std::size_t rail, bool is_doubted) noexcept;
+    bool is_doubted(std::size_t rail) const noexcept
+    {
+        return 0 != (doubted_.load(std::memory_order_relaxed) >> rail & 1);
+    }
     bool model(std::size_t rail, fsbml_loggp_t &p) noexcept { return models_.get(rail, p); }
     // Moves the rails' VFTs, which begin anew, into a ledger, or with nullptr back into the scheduler's own
     // memory. Others may schedule meanwhile. False if there is no room.

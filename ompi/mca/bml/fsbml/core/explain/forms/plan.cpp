@@ -3,7 +3,6 @@
 
 #include "explain/forms/plan.hpp"
 
-#include "formats/text.hpp"
 #include "schedule/vft_scheduler.hpp"
 
 #include <algorithm>
@@ -69,7 +68,7 @@ private:
         if (bytes > 0) {
             fate.bytes[rail] += bytes;
             fate.arrival_ns = std::max(fate.arrival_ns, later_ns + rails_->predict(rail, kNow, bytes));
-            charge(rail, bytes);
+            rails_->charge(rail, kNow, bytes);
         }
     }
 
@@ -78,16 +77,14 @@ private:
     {
         const std::size_t size = std::max<std::size_t>(plan_.quantum, 1), first = best(size);
         give(fate, first, std::min(size, bytes), 0);
-        const std::uint64_t answered = fate.arrival_ns + Idle(plan_).rails_->predict(best(1), kNow, 1);
-        rails_ = Idle(plan_).rails_; // by then its rail is idle again
+        rails_ = Idle(plan_).rails_; // by the answer its rail is idle again
+        const std::uint64_t answered = fate.arrival_ns + rails_->predict(best(1), kNow, 1);
         for (std::size_t left = bytes - std::min(size, bytes); left > 0;) {
             const std::size_t some = std::min(size, left);
             give(fate, best(some), some, answered);
             left -= some;
         }
     }
-
-    void charge(std::size_t rail, std::size_t bytes) { rails_->charge(rail, kNow, bytes); }
 
     const fsbml_plan_t &plan_;
     const std::uint32_t all_;
