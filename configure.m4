@@ -16,18 +16,11 @@ AC_ARG_WITH([component-dir],
     [AS_HELP_STRING([--with-component-dir=DIR],
                     [where the component and its help file are installed (default: the component folder of that Open MPI;
                      Open MPI also searches ~/.openmpi/components)])])
-AC_ARG_ENABLE([sanitizers],
-    [AS_HELP_STRING([--enable-sanitizers],
-                    [build the core and its unit tests with ASan and UBSan; implies --without-openmpi])])
-AS_IF([test "$enable_sanitizers" = yes], [with_openmpi=no])
 
 m4_include([ompi/mca/bml/fsbml/configure.m4])
 FSBML_EXPORTS
 FSBML_CXX_INSIDE
 FSBML_CXX17([], [AC_MSG_ERROR([FSBML needs a C++17 compiler; '$CXX' is none (g++ 7 or clang 5 and later are).])])
-AS_IF([test "$enable_sanitizers" = yes],
-      [FSBML_CXXFLAGS="$FSBML_CXXFLAGS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
-       LDFLAGS="$LDFLAGS -fsanitize=address,undefined"])
 
 # ---- GoogleTest: only `make check` needs it
 
@@ -271,8 +264,7 @@ AM_CONDITIONAL([MCA_BUILD_ompi_bml_fsbml_DSO], [true])
 
 AC_DEFUN([FSBML_SUMMARY], [
     AS_IF([test "$fsbml_hooks" = none],
-          [fsbml_for="the core and its unit tests only"
-           test "$enable_sanitizers" != yes || fsbml_for="$fsbml_for, with sanitizers"],
+          [fsbml_for="the core and its unit tests only"],
           [fsbml_for="the component for Open MPI $fsbml_version"])
     AC_MSG_NOTICE([FSBML builds $fsbml_for])
     AS_IF([test "$fsbml_hooks" != none],

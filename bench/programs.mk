@@ -10,25 +10,24 @@ include $(TOP)/tools/programs.mk
 
 # ---- what runs the benchmarks
 
-libharness.a: $(call parts,bench/harness)
-libmatrix.a: $(call parts,bench/matrix)
+libharness.a: bench/harness.o
+libmatrix.a: bench/matrix.o
 harness.program: bench/harness/main.o libharness.a libarms.a libtools.a libpoints.a
 matrix.program: bench/matrix/main.o libmatrix.a libarms.a libtools.a
-bench/harness/%.o bench/matrix/%.o: optimise = -O0
+$(call in_rooms,bench/harness bench/matrix): optimise = -O0
 
 # ---- programs of MPI
 
-of_mpi = onetoone collectives onesided start outage
-libmpi.a: $(filter-out $(of_mpi:%=bench/mpi/%.o),$(call objects,bench/mpi))
-libkernels.a: $(call parts,bench/kernels)
-libbtl.a: $(call parts,bench/btl)
+libmpi.a: bench/mpi.o
+libkernels.a: bench/kernels.o
+libbtl.a: $(filter-out %/main.o,$(call objects,bench/btl))
 $(of_mpi): %: bench/mpi/%.o libmpi.a libsession.a libpoints.a
-p2p: $(call objects,bench/p2p) libsession.a libpoints.a
+p2p: bench/p2p.o libsession.a libpoints.a
 kernels: bench/kernels/main.o libkernels.a libsession.a libpoints.a
 # Not one of `all`: needs Open MPI's internal headers.
 btlbench: bench/btl/main.o libbtl.a libsession.a libpoints.a
 btlbench: mpi_link += -lopen-pal
-bench/mpi/%.o bench/p2p/%.o bench/kernels/%.o bench/btl/%.o: mpi = $(mpi_compile)
+$(call in_rooms,bench/mpi bench/p2p bench/kernels bench/btl): mpi = $(mpi_compile)
 $(of_mpi) p2p kernels btlbench:
 	$(CXX) $(LDFLAGS) -o $@ $^ $(mpi_link)
 

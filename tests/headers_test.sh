@@ -22,7 +22,7 @@ as_cpp() { printf '%s %s -x c++ %s %s %s\n' "$1" "$CXX" "$CXXFLAGS" "$warnings" 
 
 plan() {
     local header mpi=${MPI_CPPFLAGS:-}
-    for header in "$fsbml"/*.h "$fsbml"/{compat,params,rails,peers,flow,send,measure,report}/*.h tests/shim/*.h tests/mpi/*.h bench/app/*.h \
+    for header in "$fsbml"/*.h "$fsbml"/*/*.h tests/shim/*.h tests/mpi/*.h bench/app/*.h \
         bench/btl/*.h; do
         [ -z "$mpi" ] || ! [ -f "$header" ] || as_c "$header" "-I$fsbml $core -Itests/shim $mpi"
     done

@@ -4,25 +4,44 @@
 
 fsbml = ompi/mca/bml/fsbml
 
-# objects FOLDER...: of all sources there; parts FOLDER...: without a program's own. In folders as the sources are.
+# sources FOLDER...: those in C++, but for a program's own, and those of options, which take long to compile; objects FOLDER...: of all sources there. In folders as the sources are.
+of_mpi = onetoone collectives onesided start outage
+sources = $(filter-out %/main.cpp %/options.cpp $(of_mpi:%=bench/mpi/%.cpp),$(patsubst $(TOP)/%,%,$(wildcard $(1:%=$(TOP)/%/*.cpp))))
 objects = $(patsubst $(TOP)/%,%.o,$(basename $(wildcard $(foreach folder,$(1),$(TOP)/$(folder)/*.cpp $(TOP)/$(folder)/*.c))))
-parts = $(filter-out %/main.o,$(call objects,$(1)))
+
+# ---- rooms are compiled as a whole, by sources that are written here: a third of the time that their files take one by one
+
+core_rooms := $(sort $(patsubst %/,%,$(dir $(call sources,$(fsbml)/core/* $(fsbml)/core/*/*))))
+sim_rooms := $(sort $(patsubst %/,%,$(dir $(call sources,sim/*))))
+rooms := $(core_rooms) $(sim_rooms) $(addprefix tools/,points session launch text arms calibrate simulate trace whatif replay) \
+	$(addprefix bench/,harness matrix mpi kernels p2p)
+define newline
+
+
+endef
+hash := \#
+room_text = $(foreach source,$(call sources,$(1)),$(hash)include "$(source)"$(newline))
+differ = $(or $(subst x$(1),,x$(2)),$(subst x$(2),,x$(1)))
+room_write = $(if $(call differ,$(strip $(file <$(1).cpp)),$(strip $(room_text))),$(shell mkdir -p $(dir $(1)))$(file >$(1).cpp,$(room_text)))
+$(foreach room,$(rooms),$(call room_write,$(room)))
+# Their objects, and those of programs in their folders.
+in_rooms = $(1:%=%.o) $(1:%=%/%.o)
 
 # ---- libraries: each needs those above it only
 
 # Tables are written by the code that reads them, and rules are the component's, so the core is part of the tools.
-libcore.a: $(call objects,$(fsbml)/core/* $(fsbml)/core/*/*)
-libsim.a: $(call objects,sim/*)
+libcore.a: $(core_rooms:%=%.o)
+libsim.a: $(sim_rooms:%=%.o)
 # Of programs that measure: what they take, print, and count; and how they start MPI.
-libpoints.a: $(call objects,tools/points)
-libsession.a: $(call objects,tools/session)
-libtools.a: $(call objects,tools/launch tools/text)
-libarms.a: $(call objects,tools/arms)
-libcalibrate.a: $(call parts,tools/calibrate)
-libsimulate.a: $(call parts,tools/simulate)
-libtrace.a: $(call parts,tools/trace)
-libwhatif.a: $(call parts,tools/whatif)
-libreplay.a: $(call parts,tools/replay)
+libpoints.a: tools/points.o tools/points/options.o
+libsession.a: tools/session.o
+libtools.a: tools/launch.o tools/text.o
+libarms.a: tools/arms.o
+libcalibrate.a: tools/calibrate.o
+libsimulate.a: tools/simulate.o
+libtrace.a: tools/trace.o
+libwhatif.a: tools/whatif.o
+libreplay.a: tools/replay.o
 
 # Anew each time, so that nothing stays in it of a file that is gone. By q, as rooms may have files of the same name.
 lib%.a:
@@ -48,13 +67,14 @@ replay_job: tools/jobs/replay.o libsession.a libpoints.a libsim.a libcore.a
 # Only what is timed or takes long is worth optimising; the core is compiled as in the component.
 optimise = -O2
 $(fsbml)/%.o: optimise = -O2 -fvisibility=hidden
-tools/simulate/%.o tools/trace/%.o tools/whatif/%.o tools/replay/%.o: optimise = -O1
-tools/launch/%.o tools/text/%.o tools/arms/%.o tools/calibrate/%.o tools/points/options.o: optimise = -O0
+$(fsbml)/core/explain/%.o: optimise = -Os -fvisibility=hidden
+$(call in_rooms,tools/simulate tools/trace tools/whatif tools/replay): optimise = -O1
+$(call in_rooms,tools/launch tools/text tools/arms tools/calibrate) tools/%/main.o tools/points/options.o: optimise = -O0
 
 # Where there is MPI: without its own C++ classes, which 4.1 may still bring.
 mpi_compile := $(shell "$(MPICC)" --showme:compile) -DOMPI_SKIP_MPICXX=1
 mpi_link := $(shell "$(MPICC)" --showme:link)
-tools/session/%.o tools/jobs/%.o: mpi = $(mpi_compile)
+tools/session.o tools/jobs/%.o: mpi = $(mpi_compile)
 calibrate_job replay_job:
 	$(CXX) $(LDFLAGS) -o $@ $^ $(mpi_link)
 
@@ -66,4 +86,4 @@ include_flags = -I$(TOP) -I$(TOP)/$(fsbml) -I$(TOP)/$(fsbml)/core
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(optimise) -Wall -Wextra -Wshadow $(include_flags) $(mpi) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
 
--include $(wildcard sim/*/*.d tools/*/*.d bench/*/*.d tests/*/*.d $(fsbml)/core/*/*.d $(fsbml)/core/*/*/*.d)
+-include $(wildcard sim/*.d tools/*.d tools/*/*.d bench/*.d bench/*/*.d tests/*/*.d $(fsbml)/core/*.d $(fsbml)/core/*/*.d)

@@ -11,7 +11,7 @@ namespace
 
 using nlohmann::json;
 
-const char *word_of(Role role)
+const char *word_for(Role role)
 {
     switch (role) {
     case Role::fsbml:
@@ -91,7 +91,7 @@ json document_of(const Report &report)
         all[list] = json::array();
     }
     for (const Arm &arm : report.arms) {
-        json entry = {{"name", arm.name}, {"role", word_of(arm.role)}, {"options", arm.options}};
+        json entry = {{"name", arm.name}, {"role", word_for(arm.role)}, {"options", arm.options}};
         if (const std::optional<double> seconds = report.results.init_seconds(arm.name)) {
             entry["init_seconds"] = *seconds;
         }

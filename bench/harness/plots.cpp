@@ -41,7 +41,7 @@ struct Series {
     }
 };
 
-std::string name_of(const Series &series)
+std::string curve_name(const Series &series)
 {
     std::string name = series.operation;
     name += series.variant.empty() ? "" : "-" + series.variant;
@@ -100,21 +100,21 @@ void add_series(const Report &report, const Series &series, const std::vector<Pl
     const std::string head =
         title_of(report, series) + size_axis(sizes) + "set logscale y\nset format y \"%g\"\n";
     if (is_rate(series.unit)) {
-        plots.push_back({name_of(series) + "-rate",
+        plots.push_back({curve_name(series) + "-rate",
                          head + "set ylabel \"" + series.unit + "\"\nset key bottom right\n"
                              + lines_over_size(report, places, [](const Figure &figure, const Place &) {
                                    return figure.median;
                                })});
         return;
     }
-    plots.push_back({name_of(series) + "-time",
+    plots.push_back({curve_name(series) + "-time",
                      head + "set ylabel \"median time in " + series.unit + "\"\nset key top left\n"
                          + lines_over_size(report, places, [](const Figure &figure, const Place &) {
                                return figure.median;
                            })});
     if (series.operation == "exchange" || series.operation == "latency") {
         const double per_second = series.unit == "us" ? 1 : series.unit == "ns" ? 1e3 : 1e-6;
-        plots.push_back({name_of(series) + "-bandwidth",
+        plots.push_back({curve_name(series) + "-bandwidth",
                          head + "set ylabel \"bandwidth in MB/s\"\nset key bottom right\n"
                              + lines_over_size(report, places, [&](const Figure &figure, const Place &place) {
                                    return static_cast<double>(std::max<std::size_t>(place.bytes, 1))

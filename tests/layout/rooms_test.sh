@@ -16,7 +16,8 @@ built=$(cd -- "${1:?usage: rooms_test.sh FOLDER}" && pwd)
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 sources=$here/../../ompi/mca/bml/fsbml
 
-# objects_of FOLDER [SOURCES]: FILE TYPE SYMBOL of each object, one a source; not of objects whose source is gone.
+# objects_of FOLDER [SOURCES]: FILE TYPE SYMBOL of each object, one a source, or a room that is compiled as a whole; not of objects
+# whose source is gone.
 objects_of() {
     local object file
     (cd "$1" && find . -name '*.o' | sed 's,^\./,,' | sort) | while IFS= read -r object; do
@@ -24,7 +25,8 @@ objects_of() {
         [[ $file != *.libs/* ]] || file=${file/.libs\//}
         # libtool prefixes an object with its library where that has flags of its own
         file=${file/lib*_la-/}
-        [ -z "${2:-}" ] || [ -f "$2/$file.c" ] || [ -f "$2/$file.cpp" ] || continue
+        if [ -d "${2:+$2/$file}" ]; then file+=/all
+        elif [ -n "${2:-}" ]; then [ -f "$2/$file.c" ] || [ -f "$2/$file.cpp" ] || continue; fi
         ${NM:-nm} "$1/$object" | awk -v file="$file" 'NF == 3 { print file, $2, $3 } NF == 2 { print file, $1, $2 }'
     done
 }

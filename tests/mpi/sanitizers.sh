@@ -8,6 +8,8 @@ set -euo pipefail
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
 # shellcheck source=tests/mpi/test_btl.sh
 . "$harness_sources/test_btl.sh"
+# shellcheck source=scripts/check.sh
+. "$FSBML_TOP/scripts/check.sh"
 
 LIMIT=${FSBML_TEST_LIMIT:-90}
 # A measurement that the processors' work disturbs does not hold, and then one rail carries all: under the tools, only slow
@@ -15,24 +17,15 @@ LIMIT=${FSBML_TEST_LIMIT:-90}
 RAILS=(60mbit 30mbit)
 SLOW_RAILS=(20mbit 10mbit)
 budget=2000 # milliseconds for the measurement
-FLAGS="-g -O1 -fno-omit-frame-pointer"
-ASAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" TSAN="-fsanitize=thread"
 
-# component NAME FLAGS SANITIZER: builds it with that, unless it is done; sets `dso`.
+# component NAME FLAGS: builds it with these, unless it is done; sets `dso`.
 component() {
-    local dir=$FSBML_BUILD/$1-mpi-$version flags="$2 $3" sanitizer=$3 key log=$FSBML_BUILD/log/$1-mpi options
+    local dir=$FSBML_BUILD/$1-mpi-$version flags=$2 log=$FSBML_BUILD/log/$1-mpi options
     need_build_tools
     prepare_build
-    key=$(configure_key "$prefix" "$flags")
-    if [ "$(cat "$dir/.configured" 2>/dev/null)" != "$key" ]; then
-        rm -rf "$dir"
-        mkdir -p "$dir/build"
-        mapfile -t options < <(configure_options "$prefix")
-        (cd "$dir/build" && logged "$log-configure.log" "configuring the component with sanitizers" \
-            "$FSBML_BUILD/src/configure" --quiet "${options[@]}" CFLAGS="$flags" CXXFLAGS="$flags" \
-            LDFLAGS="$sanitizer") || die "$(configure_error "$log-configure.log") (log: $log-configure.log)"
-        printf '%s\n' "$key" >"$dir/.configured"
-    fi
+    mapfile -t options < <(configure_options "$prefix")
+    configure_in "$dir" "$(configure_key "$prefix" "$flags")" "configuring the component with sanitizers" \
+        "${options[@]}" CFLAGS="$flags" CXXFLAGS="$flags" LDFLAGS="$flags"
     logged "$log-make.log" "compiling the component with sanitizers" \
         make -C "$dir/build/ompi/mca/bml/fsbml" -j "$(nproc)" mca_bml_fsbml.la ||
         die "the component does not compile with sanitizers; the log is $log-make.log"
@@ -135,7 +128,7 @@ finds() {
 
 sanitized() {
     local symbols reason="" program
-    component sanitized "$FLAGS" "$ASAN"
+    component sanitized "$SANITIZED"
     symbols=$(nm -D "$dso")
     [[ $symbols == *__asan_report_* && $symbols == *__ubsan_handle_* ]] || reason="the component is not instrumented"
     harness_result "ASan and UBSan: the component is instrumented" "$reason"
@@ -148,7 +141,7 @@ sanitized() {
         judged "ASan and UBSan: $program" "${program%% *}"
     done
     # shellcheck disable=SC2086
-    test_btl_build $ASAN
+    test_btl_build $SANITIZED
     for program in pt2pt "order 1" requests stress onesided onesided_passive; do
         over_hardware "$program" modules=2
         over_hardware "$program" modules=3 refuse=5 descriptors=16
@@ -162,9 +155,9 @@ sanitized() {
 # its own functions does not count.
 raced() {
     local symbols options reason=""
-    component raced "$FLAGS" "$TSAN"
+    component raced "$RACED"
     # shellcheck disable=SC2086
-    test_btl_build $TSAN
+    test_btl_build $RACED
     symbols=$(nm -D "$dso")
     [[ $symbols == *__tsan_write* ]] || reason="the component is not instrumented"
     harness_result "TSan: the component is instrumented" "$reason"

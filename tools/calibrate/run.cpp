@@ -55,7 +55,7 @@ fsbml_probe_kind_t kind_of(const std::string &word)
     throw std::runtime_error(fmt::format("there is no kind '{}' of probe", word));
 }
 
-double number(const json &value)
+double number_or_zero(const json &value)
 {
     return value.is_null() ? 0 : value.get<double>();
 }
@@ -84,9 +84,9 @@ void read_rail(const json &object, std::uint32_t index, Run &run)
     rail.fit.low = parameters_of(object.at("low"));
     rail.fit.high = parameters_of(object.at("high"));
     rail.fit.back = parameters_of(object.at("back"));
-    rail.fit.duplex = number(object.at("duplex"));
-    rail.fit.together = number(object.at("together"));
-    rail.fit.residual = number(object.at("residual"));
+    rail.fit.duplex = number_or_zero(object.at("duplex"));
+    rail.fit.together = number_or_zero(object.at("together"));
+    rail.fit.residual = number_or_zero(object.at("residual"));
     rail.fit.in_turn = object.at("in_turn").get<bool>();
     rail.fit.tight = object.at("tight").get<bool>();
     rail.fit.probes = object.at("probes").get<std::uint32_t>();

@@ -61,7 +61,7 @@ Json comparison(const Proof &proof, const std::vector<Trial> &runs, const std::s
     return list;
 }
 
-void append(Json &list, const Json &more)
+void append_all(Json &list, const Json &more)
 {
     list.insert(list.end(), more.begin(), more.end());
 }
@@ -103,9 +103,9 @@ std::string document_of(const Proof &proof, const std::vector<Trial> &runs, cons
         }
     }
     Json comparisons = comparison(proof, runs, "bound", by_bound());
-    append(comparisons, comparison(proof, runs, "best rail", by_best_rail));
+    append_all(comparisons, comparison(proof, runs, "best rail", by_best_rail));
     for (std::size_t rule = 1; rule < proof.rules.size(); ++rule) {
-        append(comparisons, comparison(proof, runs, proof.rules[rule], by_rule(rule)));
+        append_all(comparisons, comparison(proof, runs, proof.rules[rule], by_rule(rule)));
     }
     document["comparisons"] = comparisons;
     document["bars"] = Json::array();

@@ -150,8 +150,7 @@ sim::Time makespan(const sim::Cluster &cluster, const sim::Workload &workload, s
 
 // What does not depend on a rule: the bound, and the best rail alone; of rails that change, that of the
 // moment if it is better.
-void measure_by_itself(const Proof &proof, const sim::Cluster &cluster, const sim::Workload &workload,
-                       Trial &run)
+void measure_by_itself(const sim::Cluster &cluster, const sim::Workload &workload, Trial &run)
 {
     run.bound = lower_bound(cluster, workload, {}).makespan;
     for (std::size_t rail = 0; rail < cluster.rails.size(); ++rail) {
@@ -224,7 +223,7 @@ Trial simulate_long(const Proof &proof, std::size_t set, std::size_t traffic)
         for (std::uint64_t i = first; i < end; ++i) {
             append(workload, proof.traffic[traffic]->make(proof.ranks, proof.first_seed + i));
         }
-        measure_by_itself(proof, cluster, workload, trial);
+        measure_by_itself(cluster, workload, trial);
         measure_rules(proof, cluster, workload, trial);
     };
     const std::uint64_t learning = proof.sets[set].from_start ? proof.seeds / 2 : 0;
@@ -262,7 +261,7 @@ std::vector<Trial> simulate_job(const Proof &proof, std::size_t set, std::size_t
                 run = runs[runs.size() - (proof.wrong > 0 ? 2 : 1)];
                 run.seed = seed;
             } else {
-                measure_by_itself(proof, cluster, workload, run);
+                measure_by_itself(cluster, workload, run);
                 measure_rules(proof, cluster, workload, run);
                 search(proof, cluster, workload, run);
             }

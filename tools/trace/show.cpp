@@ -14,7 +14,7 @@ namespace
 
 using bench::duration;
 
-std::string duration(std::uint64_t ns)
+std::string time_text(std::uint64_t ns)
 {
     return duration(static_cast<double>(ns));
 }
@@ -89,22 +89,22 @@ nlohmann::ordered_json json_of(const std::vector<Told> &list)
 std::string words_of(const Told &told)
 {
     std::string text = fmt::format(
-        "rank {} at {}, {} to {}: {} in {}", told.rank, duration(told.ns), size(told.bytes),
+        "rank {} at {}, {} to {}: {} in {}", told.rank, time_text(told.ns), size(told.bytes),
         told.peer == sim::DecisionReader::kElsewhere ? "another job" : fmt::format("rank {}", told.peer),
-        told.chosen.rail, duration(told.chosen.arrival_ns));
+        told.chosen.rail, time_text(told.chosen.arrival_ns));
     if (told.chosen.backlog_ns > 0) {
-        text += fmt::format(", though it was busy for {}", duration(told.chosen.backlog_ns));
+        text += fmt::format(", though it was busy for {}", time_text(told.chosen.backlog_ns));
     }
     if (!told.other) {
         return text + "; there was no choice";
     }
     text += fmt::format("; {} would have taken {}", told.other->rail,
-                        told.margin_ns == 0 ? "as long" : duration(told.other->arrival_ns));
+                        told.margin_ns == 0 ? "as long" : time_text(told.other->arrival_ns));
     text += told.other->backlog_ns > 0
-                ? fmt::format(", as it was busy for {}", duration(told.other->backlog_ns))
+                ? fmt::format(", as it was busy for {}", time_text(told.other->backlog_ns))
                 : ", and was idle";
     if (told.other->extra_ns > 0) {
-        text += fmt::format(" and is {} farther from there", duration(told.other->extra_ns));
+        text += fmt::format(" and is {} farther from there", time_text(told.other->extra_ns));
     }
     return text;
 }
@@ -139,10 +139,11 @@ std::string rails_table(const Findings &f)
         {"rail", "", "messages", "bytes", "share", "ahead by", "busy, but sooner", "not the soonest"}};
     for (const RailFinding &rail : f.rails) {
         const std::optional<double> margin = median_margin(rail);
-        rows.push_back({rail.name, rail.key, std::to_string(rail.messages), std::to_string(rail.bytes),
-                        percent(rail.bytes, bytes),
-                        !margin ? "-" : (*margin < 0 ? "-" : "") + duration(*margin < 0 ? -*margin : *margin),
-                        std::to_string(rail.sooner_though_busy), std::to_string(rail.behind)});
+        rows.push_back(
+            {rail.name, rail.key, std::to_string(rail.messages), std::to_string(rail.bytes),
+             percent(rail.bytes, bytes),
+             !margin ? "-" : (*margin < 0 ? "-" : "") + time_text(*margin < 0 ? -*margin : *margin),
+             std::to_string(rail.sooner_though_busy), std::to_string(rail.behind)});
     }
     return bench::aligned(rows, 2)
            + "\nahead by: of the next best rail, in the median; busy, but sooner: another rail was idle and "
@@ -152,7 +153,7 @@ std::string rails_table(const Findings &f)
 std::string words_of(const Changed &c)
 {
     return fmt::format("rank {} on {} at {}: {} {} from {:.3g} to {:.3g} Mbit/s", c.rank, c.node,
-                       duration(c.ns), c.rail, c.after_mbps < c.before_mbps ? "fell" : "rose", c.before_mbps,
+                       time_text(c.ns), c.rail, c.after_mbps < c.before_mbps ? "fell" : "rose", c.before_mbps,
                        c.after_mbps);
 }
 

@@ -78,7 +78,7 @@ void speed_up(fsbml_loggp_t &p, double times)
     p.burst_ns /= times;
 }
 
-void check(const Rail &rail)
+void check_rail(const Rail &rail)
 {
     if (!fsbml_loggp_valid(&rail.params)) {
         refuse(fmt::format("rail '{}' would have parameters that are out of range", rail.name));
@@ -198,7 +198,7 @@ std::string put_rail(Rails &rails, const std::string &spec)
         p.o_s_ns = p.o_r_ns = nanoseconds_of(words["overhead"]);
     }
     p.g_ns = words.count("gap") > 0 ? nanoseconds_of(words["gap"]) : p.g_ns;
-    check(rail);
+    check_rail(rail);
     if (!added) {
         *old = rail;
         return words.count("rate") > 0 ? fmt::format("giving {} {}", name, wire) : "changing " + name;
@@ -222,7 +222,7 @@ std::string make_faster(Rails &rails, const std::string &words)
     }
     Rail &rail = *known(rails, words.substr(0, at));
     speed_up(rail.params, times);
-    check(rail);
+    check_rail(rail);
     return fmt::format("making {} {:g} times as fast", rail.name, times);
 }
 

@@ -102,6 +102,25 @@ fsbml_core_sources = \
 	core/door/sweep_api.cpp \
 	core/door/table_api.cpp
 
+# It is compiled a room at a time, by sources that make writes: a third of the time that its files take one by one.
+fsbml_core_rooms = \
+	core/model.cpp \
+	core/formats.cpp \
+	core/records.cpp \
+	core/ledger.cpp \
+	core/schedule.cpp \
+	core/measure/samples.cpp \
+	core/measure/fit.cpp \
+	core/measure/prtt.cpp \
+	core/measure/start.cpp \
+	core/flow.cpp \
+	core/delivery/path.cpp \
+	core/delivery/peer.cpp \
+	core/explain/account.cpp \
+	core/explain/verdict.cpp \
+	core/explain/forms.cpp \
+	core/door.cpp
+
 # Likewise, but for the door.
 fsbml_shim_sources = \
 	bml_fsbml.h \

@@ -12,7 +12,6 @@ namespace fsbml
 namespace
 {
 
-constexpr std::uint64_t kLookNs = 1'000'000; // between two looks
 // Between two pieces on a rail that gets nothing else; longer each time if its model has always said so, and
 // seems to be right.
 constexpr std::uint64_t kTrialNs = 200'000'000, kLongestTrialNs = 3'200'000'000;

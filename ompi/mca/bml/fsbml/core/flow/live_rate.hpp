@@ -25,9 +25,12 @@
 #include "api/fsbml_flow.h"
 
 #include <array>
+#include <cstdint>
 
 namespace fsbml
 {
+
+constexpr std::uint64_t kLookNs = 1'000'000; // between two looks
 
 class LiveRate
 {

@@ -10,8 +10,8 @@ namespace
 {
 
 constexpr std::uint64_t kEpochNs = 2'500'000'000;
-constexpr std::uint64_t kLongNs = 10'000'000; // a pause that the system does not make
-constexpr std::uint64_t kAwayNs = 2'000'000;  // ... or a look at all networks
+constexpr std::uint64_t kPauseNs = 10'000'000; // a pause that the system does not make
+constexpr std::uint64_t kAwayNs = 2'000'000;   // ... or a look at all networks
 
 } // namespace
 
@@ -30,7 +30,7 @@ std::uint64_t Pauses::look(std::uint64_t now_ns) noexcept
     now_.sum += static_cast<double>(pause);
     now_.squares += static_cast<double>(pause) * static_cast<double>(pause);
     away_ += pause > kAwayNs ? pause : 0;
-    now_.n_long += pause > kLongNs ? 1 : 0;
+    now_.n_long += pause > kPauseNs ? 1 : 0;
     now_.longest = std::max(now_.longest, pause);
     const double sum = now_.sum + before_.sum;
     const std::uint64_t usual =

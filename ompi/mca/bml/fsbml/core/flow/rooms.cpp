@@ -12,9 +12,9 @@ namespace
 {
 
 constexpr std::size_t kTrialBytes = 16384;
-constexpr std::uint64_t kTrialShare = 100;      // one byte of so many
-constexpr std::uint64_t kLongNs = 10'000'000;   // more than a window, while queues are long
-constexpr std::uint64_t kForgetNs = 50'000'000; // what was refused, and is not offered again
+constexpr std::uint64_t kTrialShare = 100;         // one byte of so many
+constexpr std::uint64_t kLongQueueNs = 10'000'000; // more than a window, while queues are long
+constexpr std::uint64_t kForgetNs = 50'000'000;    // what was refused, and is not offered again
 // ob1 keeps what it is refused in a list, which its progress function goes through; it counts these, never
 // down to where it began, in 32 bits.
 constexpr std::uint32_t kMostRefusals = std::uint32_t{1} << 30;
@@ -81,7 +81,7 @@ bool Rooms::has_room(std::size_t rail, std::uint64_t backlog, bool is_short) con
     const Room &r = room_[rail];
     const auto own = static_cast<double>(r.own_bytes) * r.gap.load(std::memory_order_relaxed);
     const std::uint64_t with_it = alone_ ? backlog : static_cast<std::uint64_t>(own);
-    return with_it <= r.window_ns || (!is_short && with_it - r.window_ns <= kLongNs);
+    return with_it <= r.window_ns || (!is_short && with_it - r.window_ns <= kLongQueueNs);
 }
 
 // The best rail has no room. Another one takes it if that is with the peer before the best one could have

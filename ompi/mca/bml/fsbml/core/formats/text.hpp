@@ -7,6 +7,7 @@
 #define FSBML_TEXT_HPP
 
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -57,6 +58,13 @@ private:
     std::string text_;
     int digits_;
 };
+
+// What a field of a record holds, which may have no end of its own.
+template <std::size_t N>
+std::string text_of(const char (&field)[N])
+{
+    return std::string(field, strnlen(field, N));
+}
 
 // Words between blanks, one after the other.
 class Words

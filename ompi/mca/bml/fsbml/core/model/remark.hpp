@@ -14,6 +14,9 @@
 namespace fsbml
 {
 
+// Of a bound, or of what something is compared with: what is beyond by so much is told.
+constexpr double kWorthARemark = 0.05;
+
 // Adds it; what does not fit is cut.
 __attribute__((format(printf, 2, 3))) inline void remark(fsbml_fit_t &fit, const char *format, ...)
 {

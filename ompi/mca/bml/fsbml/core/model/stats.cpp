@@ -12,8 +12,10 @@ namespace fsbml
 
 namespace
 {
+
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-}
+
+} // namespace
 
 double order_statistic(std::vector<double> values, std::size_t k)
 {

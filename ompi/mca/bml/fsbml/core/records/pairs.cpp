@@ -19,7 +19,7 @@ namespace
 {
 
 constexpr std::uint32_t kMagic = 0x50425346; // "FSBP"
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kPairsVersion = 1;
 constexpr std::size_t kLengthAt = 8; // in a record's header
 
 constexpr auto kPairs = [](const auto &v, auto &p) noexcept {
@@ -46,7 +46,7 @@ std::size_t pairs_packed_max() noexcept
 
 long pairs_pack(const fsbml_pairs_t &p, void *buf, std::size_t len) noexcept
 {
-    return wire::pack(kMagic, kVersion, p, buf, len, kPairs);
+    return wire::pack(kMagic, kPairsVersion, p, buf, len, kPairs);
 }
 
 long pairs_unpack(fsbml_pairs_t &p, const void *buf, std::size_t len) noexcept
@@ -59,7 +59,7 @@ long pairs_unpack(fsbml_pairs_t &p, const void *buf, std::size_t len) noexcept
     for (std::size_t i = 0; i < 4; ++i) {
         length |= static_cast<std::size_t>(bytes[kLengthAt + i]) << (8 * i);
     }
-    const int rc = wire::unpack(kMagic, kVersion, p, buf, std::min(length, len), kPairs);
+    const int rc = wire::unpack(kMagic, kPairsVersion, p, buf, std::min(length, len), kPairs);
     return 0 == rc ? static_cast<long>(length) : rc;
 }
 

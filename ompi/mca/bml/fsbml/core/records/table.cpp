@@ -3,6 +3,7 @@
 
 #include "records/table.hpp"
 
+#include "formats/text.hpp"
 #include "formats/wire.hpp"
 #include "model/loggp.hpp"
 
@@ -121,12 +122,6 @@ __attribute__((format(printf, 2, 3))) void append(std::string &s, const char *fo
     (void) std::vsnprintf(text, sizeof text, format, args);
     va_end(args);
     s += text;
-}
-
-template <std::size_t N>
-std::string text_of(const char (&text)[N])
-{
-    return std::string(text, strnlen(text, N));
 }
 
 } // namespace

@@ -30,12 +30,6 @@ bool is_word(const std::string &text)
     return !text.empty() && '#' != text[0] && std::string::npos == text.find_first_of(" \t\r\n\v\f");
 }
 
-template <std::size_t N>
-std::string text_of(const char (&text)[N])
-{
-    return std::string(text, strnlen(text, N));
-}
-
 std::string check_of(const std::string &text)
 {
     char hex[16];

@@ -23,7 +23,7 @@ double size_of(const fsbml_change_t &c) noexcept
     return std::fabs(std::log2(c.after_mbps / c.before_mbps));
 }
 
-bool is_same(const fsbml_change_t &a, const fsbml_change_t &b) noexcept
+bool is_same_change(const fsbml_change_t &a, const fsbml_change_t &b) noexcept
 {
     const bool both_fell = a.after_mbps < a.before_mbps && b.after_mbps < b.before_mbps;
     const bool both_rose = a.after_mbps > a.before_mbps && b.after_mbps > b.before_mbps;
@@ -70,7 +70,7 @@ void merge_changes(fsbml_changes_t &into, const fsbml_change_t *other, std::uint
     bool known[FSBML_MOST_CHANGES] = {};
     for (std::uint32_t i = 0; i < n; ++i) {
         for (std::uint32_t k = 0; k < had && !known[i]; ++k) {
-            known[i] = !taken[k] && is_same(into.change[k], other[i]);
+            known[i] = !taken[k] && is_same_change(into.change[k], other[i]);
             taken[k] = taken[k] || known[i];
             // Not beyond its neighbours, as the list is in order.
             if (known[i] && other[i].ns < into.change[k].ns) {

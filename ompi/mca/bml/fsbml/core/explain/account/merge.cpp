@@ -88,7 +88,7 @@ Places merge_rails(fsbml_summary_t &into, const fsbml_summary_t &other) noexcept
     return places;
 }
 
-bool is_same(const fsbml_summary_fault_t &a, const fsbml_summary_fault_t &b) noexcept
+bool is_same_fault(const fsbml_summary_fault_t &a, const fsbml_summary_fault_t &b) noexcept
 {
     return 0 == std::strcmp(a.rail, b.rail) && 0 == std::strcmp(a.from, b.from)
            && 0 == std::strcmp(a.to, b.to);
@@ -111,7 +111,7 @@ void merge_faults(fsbml_summary_t &into, const fsbml_summary_t &other) noexcept
         const fsbml_summary_fault_t &f = other.fault[i];
         fsbml_summary_fault_t *end = into.fault + into.n_faults;
         fsbml_summary_fault_t *const known =
-            std::find_if(into.fault, end, [&](const auto &one) { return is_same(one, f); });
+            std::find_if(into.fault, end, [&](const auto &one) { return is_same_fault(one, f); });
         if (known != end) {
             if (!tells_more(f, *known)) {
                 continue;

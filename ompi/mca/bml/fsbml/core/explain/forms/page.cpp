@@ -110,7 +110,7 @@ std::string range(const std::string &low, const std::string &high, double known)
     return known > 0.0 ? (alike ? low.substr(0, a) + " to " + high.substr(0, b) : low + " to " + high) : "";
 }
 
-std::string parameters(const Figures &f)
+std::string parameters_table(const Figures &f)
 {
     std::string rows;
     std::vector<std::string> notes;
@@ -279,7 +279,7 @@ std::string report_page(const fsbml_job_t &job)
                  "ranks, and where 8 of 10 messages are.",
                  rails_table(f));
     s += section("Parameters as measured",
-                 "Small figures: 90 % of other samples would give a value in between.", parameters(f));
+                 "Small figures: 90 % of other samples would give a value in between.", parameters_table(f));
     return s
            + "<footer>Written by FSBML at the end of the job. Times by the model are predictions, not "
              "measurements.</footer>\n"

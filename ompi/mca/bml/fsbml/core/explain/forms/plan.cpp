@@ -91,7 +91,7 @@ private:
     std::unique_ptr<Scheduler> rails_;
 };
 
-std::string size_text(std::size_t bytes)
+std::string size_column(std::size_t bytes)
 {
     const char *const unit = bytes < 1024 ? "B" : bytes < (1 << 20) ? "KiB" : "MiB";
     const std::size_t n = bytes < 1024 ? bytes : bytes < (1 << 20) ? bytes >> 10 : bytes >> 20;
@@ -100,7 +100,7 @@ std::string size_text(std::size_t bytes)
     return text;
 }
 
-std::string time_text(std::uint64_t ns)
+std::string time_column(std::uint64_t ns)
 {
     char text[32];
     const auto us = static_cast<double>(ns) * 1e-3;
@@ -126,7 +126,7 @@ std::string plan_text(const fsbml_plan_t &plan)
                 rails += " " + std::to_string((100 * fate.bytes[i] + sum / 2) / sum) + " %";
             }
         }
-        text += "  " + size_text(bytes) + "  " + time_text(fate.arrival_ns) + "  " + rails;
+        text += "  " + size_column(bytes) + "  " + time_column(fate.arrival_ns) + "  " + rails;
         text += fate.in_fragments ? ", in fragments of " + std::to_string(plan.quantum) + " bytes\n" : "\n";
     }
     return text;

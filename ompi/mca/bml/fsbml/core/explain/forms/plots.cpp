@@ -15,7 +15,7 @@ namespace
 constexpr std::size_t kColours = 6;
 constexpr double kRoomForShare = 0.14; // of a bar, for "12 %"
 
-std::string percent(double share)
+std::string css_percent(double share)
 {
     return fixed(std::clamp(share, 0.0, 1.0) * 100.0, 2) + '%';
 }
@@ -23,14 +23,14 @@ std::string percent(double share)
 std::string rect(double from, double width, int y, int height, const std::string &css,
                  const std::string &title)
 {
-    return "<rect x=\"" + percent(from) + "\" y=\"" + std::to_string(y) + "\" width=\"" + percent(width)
-           + "\" height=\"" + std::to_string(height) + "\" class=\"" + css + "\"><title>" + html(title)
-           + "</title></rect>";
+    return "<rect x=\"" + css_percent(from) + "\" y=\"" + std::to_string(y) + "\" width=\""
+           + css_percent(width) + "\" height=\"" + std::to_string(height) + "\" class=\"" + css + "\"><title>"
+           + html(title) + "</title></rect>";
 }
 
 std::string vertical(double x, int from, int to, const char *css)
 {
-    return "<line x1=\"" + percent(x) + "\" x2=\"" + percent(x) + "\" y1=\"" + std::to_string(from)
+    return "<line x1=\"" + css_percent(x) + "\" x2=\"" + css_percent(x) + "\" y1=\"" + std::to_string(from)
            + "\" y2=\"" + std::to_string(to) + "\" class=\"" + css + "\"></line>";
 }
 
@@ -55,8 +55,8 @@ std::string stacked(const Figures &f, const Colours &c, const std::vector<double
         }
         s += rect(at, width, 4, 20, "part " + c.of(i), f.name[i] + ": " + share_text(parts[i]));
         if (inscribed && width >= kRoomForShare) {
-            text += "<text x=\"" + percent(at + width / 2.0) + "\" y=\"18.5\" class=\"in " + c.of(i) + "\">"
-                    + html(share_text(parts[i])) + "</text>";
+            text += "<text x=\"" + css_percent(at + width / 2.0) + "\" y=\"18.5\" class=\"in " + c.of(i)
+                    + "\">" + html(share_text(parts[i])) + "</text>";
         }
         at += width;
     }
@@ -195,7 +195,7 @@ std::string arrivals_plot(const Figures &f, const Colours &c)
         const double at = place(std::exp2(e));
         grid += vertical(at, 0, 34, 0 == e ? "one" : "grid");
         if (last - first <= 6 || 0 == (e % 2)) {
-            axis += "<text x=\"" + percent(at) + "\" y=\"13\" class=\"tick" + (0 == e ? " strong" : "")
+            axis += "<text x=\"" + css_percent(at) + "\" y=\"13\" class=\"tick" + (0 == e ? " strong" : "")
                     + "\">" + power_text(e) + "</text>";
         }
     }

@@ -21,7 +21,6 @@ namespace
 {
 
 constexpr std::size_t kFewSamples = 3; // below this little protects from a disturbed probe
-constexpr double kWorthARemark = 0.05; // intercept against the smallest size's gap, L against one way
 constexpr double kAsOverhead = 1.1;    // gap of small messages against o_s
 constexpr double kLinesDiffer = 0.10;  // Theil-Sen against least squares
 

@@ -14,10 +14,9 @@ namespace fsbml
 namespace
 {
 
-constexpr double kInTheNoise = 2.5;    // standard errors
-constexpr double kMostPerByte = 1e3;   // ns: no processor takes longer for a byte
-constexpr double kOfTheGap = 0.02;     // G is not known better
-constexpr double kWorthARemark = 0.05; // of the bound
+constexpr double kInTheNoise = 2.5;  // standard errors
+constexpr double kMostPerByte = 1e3; // ns: no processor takes longer for a byte
+constexpr double kOfTheGap = 0.02;   // G is not known better
 
 // Largest size but the small one that a measure of overhead exists for; 0 and false if there is none.
 template <class Measure>

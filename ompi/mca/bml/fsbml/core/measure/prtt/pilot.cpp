@@ -17,10 +17,9 @@ namespace
 constexpr std::uint32_t kRampFirst = 1024;
 constexpr std::uint32_t kRampLast = 65536;
 constexpr double kTells = 300e3;       // ns of a transfer
-constexpr double kTogether = 1e6;      // ns that small messages of one probe take together
+constexpr double kProbeNs = 1e6;       // ns that small messages of one probe take together
 constexpr double kDelaysAgainst = 4.0; // delays count that much: few packets do
 constexpr double kSlowAnswer = 2e6;    // ns of a round trip, of which one is enough
-constexpr double kDelayBeyond = 10e3;  // ns that the delay exceeds twice the gap
 constexpr double kRoundTrip = 100e3;   // ns of a round trip that the delay takes half of
 constexpr double kLittleAdded = 0.8;   // of a byte's average time, if answers are what it takes
 } // namespace
@@ -40,7 +39,7 @@ Pilot::Pilot(const fsbml_calib_config_t &config, std::uint32_t max_bytes, double
 // As many packets as wanted, but for no more time than tells.
 std::uint32_t Pilot::packets_for(double between_ns) const noexcept
 {
-    const double most = 1.0 + std::floor(kTogether / std::max(between_ns, 1.0));
+    const double most = 1.0 + std::floor(kProbeNs / std::max(between_ns, 1.0));
     return static_cast<std::uint32_t>(std::clamp(most, 2.0, static_cast<double>(packets_)));
 }
 

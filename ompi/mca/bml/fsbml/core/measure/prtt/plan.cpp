@@ -35,7 +35,6 @@ constexpr double kHeader = 66.0;            // bytes of a TCP frame beside the p
 constexpr std::uint32_t kSmallGrid = 64;    // bytes
 constexpr double kTogether = 800e3;        // ns that the packets of a probe take together, if they are enough
 constexpr double kOverheadShows = 100e3;   // ns of a message, beyond which its CPU time is lost in noise
-constexpr double kDelayBeyond = 10e3;      // ns that a delay exceeds twice the gap
 constexpr std::size_t kSizesForLimits = 5; // fewer leave none over for what is only suspected
 
 // Downwards each rung costs less. Slow rails need fewer samples, because their transfer times dwarf the
@@ -63,7 +62,7 @@ constexpr Rung kLadder[] = {
                                 // as it gets
 };
 
-double gap_of(const Pace &pace, std::uint32_t bytes) noexcept
+double foretold_gap(const Pace &pace, std::uint32_t bytes) noexcept
 {
     return pace.small_gap_ns + bytes * pace.per_byte_ns;
 }
@@ -122,7 +121,7 @@ void add_take(Plan &plan, const Pace &pace, std::uint32_t packets, std::uint32_t
     if (packets < 2) {
         return;
     }
-    const double arrived = pace.base_ns + 2.0 * packets * gap_of(pace, bytes) + kDelayBeyond;
+    const double arrived = pace.base_ns + 2.0 * packets * foretold_gap(pace, bytes) + kDelayBeyond;
     const auto delay = static_cast<std::uint64_t>(std::ceil(arrived));
     plan.cells.push_back({Prtt{1, delay, bytes, FSBML_PROBE_TAKE}, 1});
     plan.cells.push_back({Prtt{packets, delay, bytes, FSBML_PROBE_TAKE}, 1});
@@ -142,12 +141,12 @@ void add_extras(Plan &plan, const Rung &rung, const Limits &limits, const Pace &
     plan.cells.push_back({Prtt{packets_for(pace, middle, most), 0, middle, FSBML_PROBE_BOTH}, 1});
     // Overheads by size: only where they are more than a sliver of what the message takes.
     const auto shows = std::find_if(plan.sizes.rbegin(), plan.sizes.rend(), [&](std::uint32_t bytes) {
-        return bytes <= 16 * kKiB && gap_of(pace, bytes) <= kOverheadShows;
+        return bytes <= 16 * kKiB && foretold_gap(pace, bytes) <= kOverheadShows;
     });
     if (Extras::all != rung.extras || plan.sizes.rend() == shows) {
         return;
     }
-    const auto delay = static_cast<std::uint64_t>(std::ceil(2.0 * gap_of(pace, *shows) + kDelayBeyond));
+    const auto delay = static_cast<std::uint64_t>(std::ceil(2.0 * foretold_gap(pace, *shows) + kDelayBeyond));
     plan.cells.push_back({Prtt{std::min(kOverheadLarge, most), delay, *shows}, 1});
     add_take(plan, pace, std::min(kTakeLarge, limits.packets), std::min(*shows, kBulkBytes));
 }
@@ -224,7 +223,7 @@ double predict_ns(const Pace &pace, const Prtt &p) noexcept
 
 std::uint32_t packets_for(const Pace &pace, std::uint32_t bytes, std::uint32_t most) noexcept
 {
-    const double wanted = 1.0 + std::ceil(kTogether / std::max(gap_of(pace, bytes), 1.0));
+    const double wanted = 1.0 + std::ceil(kTogether / std::max(foretold_gap(pace, bytes), 1.0));
     return static_cast<std::uint32_t>(std::clamp(wanted, 2.0, std::max(2.0, static_cast<double>(most))));
 }
 

@@ -25,6 +25,8 @@
 namespace fsbml
 {
 
+constexpr double kDelayBeyond = 10e3; // ns that a delay exceeds twice the gap
+
 // What the pilot probes say about a rail, enough to predict a probe's time. Errs on the slow side.
 struct Pace {
     double base_ns = 0.0;            // PRTT(1,0,small)

@@ -16,13 +16,13 @@ namespace fsbml
 namespace
 {
 
-constexpr double kAsOverhead = 2.5; // gap of small messages against o_s: so much of it is the processors'
-constexpr double kFrame = 1500.0;   // a small message takes no longer than a whole frame, ...
-constexpr double kSmallNs = 20e3;   // ... and what the processor has to do
-constexpr double kConfirms = 0.15;  // of G, ...
-constexpr double kAnswers = 1.5;    // ... a factor of the latency, ...
-constexpr double kAnswersNs = 20e3; // ... and so much more: what it differs by from job to job
-constexpr double kAlike = 0.25;     // of the gap of a large message
+constexpr double kAsOverhead = 2.5;    // gap of small messages against o_s: so much of it is the processors'
+constexpr double kWholeFrame = 1500.0; // a small message takes no longer than a whole frame, ...
+constexpr double kSmallNs = 20e3;      // ... and what the processor has to do
+constexpr double kConfirms = 0.15;     // of G, ...
+constexpr double kAnswers = 1.5;       // ... a factor of the latency, ...
+constexpr double kAnswersNs = 20e3;    // ... and so much more: what it differs by from job to job
+constexpr double kAlike = 0.25;        // of the gap of a large message
 constexpr double kLarge = 65536.0;
 constexpr double kLevelG = 0.05;  // what a stream cannot tell apart, ...
 constexpr double kLevelWay = 0.1; // ... and small messages cannot
@@ -103,7 +103,7 @@ fsbml_fit_t sweep_fit(const fsbml_sweep_t &seen) noexcept
     // Where small messages take no longer than the overhead, that is what they show, and no gap (3.2.2.2).
     const double bytes = p.G_ns_per_byte * (seen.bytes - 1.0);
     p.g_ns = gap > kAsOverhead * p.o_s_ns ? std::max(0.0, gap - bytes) : 0.0;
-    p.g_ns = std::min(p.g_ns, kFrame * p.G_ns_per_byte + kSmallNs); // more has another reason
+    p.g_ns = std::min(p.g_ns, kWholeFrame * p.G_ns_per_byte + kSmallNs); // more has another reason
     p.burst_ns = rate.burst_bytes * p.G_ns_per_byte;
     // Disturbances make a direction look up to some two times slower, but hardly more.
     const bool slow_back = seen.back.G_ns_per_byte > kSlow * p.G_ns_per_byte;
