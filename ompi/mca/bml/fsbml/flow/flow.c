@@ -74,15 +74,20 @@ static void tell(uint64_t now)
 
 static void look_at_rails(uint64_t now)
 {
+    fsbml_flow_seen_t seen[FSBML_MAX_RAILS];
+    uint64_t counted[FSBML_MAX_RAILS];
+    uint32_t asked = 0;
     for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
-        if (!fsbml_feedback_asks(flow.feedback, r, now)) {
-            continue;
+        if (fsbml_feedback_asks(flow.feedback, r, now)) {
+            seen[r] = fsbml_sockets_look(r);
+            asked |= fsbml_bit(r);
         }
-        fsbml_flow_seen_t seen = fsbml_sockets_look(r);
-        if (!flow.alone && !fsbml_kernel_sent(r, &seen.counted)) {
-            seen.counted = 0;
-        }
-        fsbml_feedback_seen(flow.feedback, r, now, &seen);
+    }
+    const uint32_t known = flow.alone ? 0 : fsbml_kernel_sent(asked, counted);
+    for (; 0 != asked; asked &= asked - 1) {
+        const uint32_t r = (uint32_t) __builtin_ctz(asked);
+        seen[r].counted = known & fsbml_bit(r) ? counted[r] : 0;
+        fsbml_feedback_seen(flow.feedback, r, now, &seen[r]);
     }
 }
 

@@ -19,23 +19,55 @@ void fsbml_kernel_interface(uint32_t rail, char name[FSBML_NAME_MAX])
     snprintf(name, FSBML_NAME_MAX, "%.*s", (int) strcspn(text, ":"), text);
 }
 
+/* What a line of the table of interfaces says, if it is that one's. */
+static bool counters_of(const char *line, const char *interface, fsbml_kernel_counters_t *c)
+{
+    const size_t len = strlen(interface);
+    const char *at = line + strspn(line, " ");
+    return 0 == strncmp(at, interface, len) && ':' == at[len]
+           && 3
+                  == sscanf(at + len + 1, "%*s %" SCNu64 " %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64,
+                            &c->in, &c->bytes_out, &c->out);
+}
+
 bool fsbml_kernel_counters(const char *interface, fsbml_kernel_counters_t *c)
 {
     char line[512];
     bool found = false;
-    const size_t len = strlen(interface);
     FILE *f = fopen("/proc/self/net/dev", "r");
     while (NULL != f && !found && NULL != fgets(line, sizeof(line), f)) {
-        const char *at = line + strspn(line, " ");
-        found = 0 == strncmp(at, interface, len) && ':' == at[len]
-                && 3
-                       == sscanf(at + len + 1, "%*s %" SCNu64 " %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64,
-                                 &c->in, &c->bytes_out, &c->out);
+        found = counters_of(line, interface, c);
     }
     if (NULL != f) {
         (void) fclose(f);
     }
     return found;
+}
+
+/* In one go for all: the kernel writes the whole table anew for each reader. */
+uint32_t fsbml_kernel_sent(uint32_t rails, uint64_t bytes[FSBML_MAX_RAILS])
+{
+    char line[512], name[FSBML_MAX_RAILS][FSBML_NAME_MAX];
+    uint32_t known = 0;
+    for (uint32_t left = rails; 0 != left; left &= left - 1) {
+        const uint32_t rail = (uint32_t) __builtin_ctz(left);
+        fsbml_kernel_interface(rail, name[rail]);
+    }
+    FILE *f = 0 != rails ? fopen("/proc/self/net/dev", "r") : NULL;
+    while (NULL != f && known != rails && NULL != fgets(line, sizeof(line), f)) {
+        for (uint32_t left = rails & ~known; 0 != left; left &= left - 1) {
+            const uint32_t rail = (uint32_t) __builtin_ctz(left);
+            fsbml_kernel_counters_t c;
+            if (counters_of(line, name[rail], &c)) {
+                bytes[rail] = c.bytes_out;
+                known |= fsbml_bit(rail);
+            }
+        }
+    }
+    if (NULL != f) {
+        (void) fclose(f);
+    }
+    return known;
 }
 
 void fsbml_kernel_connections(bool (*fn)(const fsbml_kernel_connection_t *c, void *what), void *what)
@@ -53,16 +85,6 @@ void fsbml_kernel_connections(bool (*fn)(const fsbml_kernel_connection_t *c, voi
     if (NULL != f) {
         (void) fclose(f);
     }
-}
-
-bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes)
-{
-    char name[FSBML_NAME_MAX];
-    fsbml_kernel_counters_t c = {.bytes_out = 0};
-    fsbml_kernel_interface(rail, name);
-    const bool found = fsbml_kernel_counters(name, &c);
-    *bytes = c.bytes_out;
-    return found;
 }
 
 bool fsbml_kernel_link(const char *interface, fsbml_kernel_link_t *link)

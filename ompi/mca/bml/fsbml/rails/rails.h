@@ -168,8 +168,9 @@ typedef struct fsbml_kernel_connection_t {
 enum { FSBML_KERNEL_ESTABLISHED = 1 };
 /** Calls a function for each, until it returns true. */
 void fsbml_kernel_connections(bool (*fn)(const fsbml_kernel_connection_t *c, void *what), void *what);
-/** Bytes that the interface has sent since it is there, by all programs. */
-bool fsbml_kernel_sent(uint32_t rail, uint64_t *bytes);
+/** Bytes that these rails' interfaces have sent since they are there, by all programs; those of which it is
+ * known. */
+uint32_t fsbml_kernel_sent(uint32_t rails, uint64_t bytes[FSBML_MAX_RAILS]);
 typedef struct fsbml_kernel_link_t {
     bool carrier;      /**< false only of an interface that is up and has none */
     uint8_t device[6]; /**< its address, zeros: it has none */

@@ -30,8 +30,8 @@ enum { TAG = MCA_COLL_BASE_TAG_GATHER };
 static struct {
     bool wanted, done, traced;
     uint64_t begin_ns, begin_day_ns; /* on the shim's clock, and as the time of the day */
-    bool sent_known[FSBML_MAX_RAILS];
-    uint64_t sent[FSBML_MAX_RAILS]; /* by the rail's interface, when the measurement was over */
+    uint32_t sent_known;             /* of these rails */
+    uint64_t sent[FSBML_MAX_RAILS];  /* by the rail's interface, when the measurement was over */
 } job;
 
 bool fsbml_job_is_reported(void)
@@ -59,8 +59,8 @@ uint32_t fsbml_job_number(void)
 
 void fsbml_job_measured(void)
 {
-    for (uint32_t r = 0; job.wanted && r < fsbml_rails.n_rails; ++r) {
-        job.sent_known[r] = fsbml_kernel_sent(r, &job.sent[r]);
+    if (job.wanted) {
+        job.sent_known = fsbml_kernel_sent((uint32_t) ((UINT64_C(1) << fsbml_rails.n_rails) - 1), job.sent);
     }
 }
 
@@ -71,7 +71,7 @@ static void add_rail(fsbml_summary_rail_t *to, uint32_t r, bool first_of_node)
     const fsbml_rails_t *m = &fsbml_rails;
     fsbml_rail_counters_t counters;
     fsbml_flow_tcp_t tcp;
-    uint64_t sent = 0;
+    uint64_t sent[FSBML_MAX_RAILS];
     memcpy(to->key, m->rail[r].key, sizeof(to->key));
     memcpy(to->name, m->rail[r].name, sizeof(to->name));
     char facts[FSBML_NAME_DETAIL];
@@ -94,9 +94,10 @@ static void add_rail(fsbml_summary_rail_t *to, uint32_t r, bool first_of_node)
         to->kernel_busy_ns = tcp.busy_ns;
         to->retransmitted = tcp.retransmitted;
     }
-    if (first_of_node && job.sent_known[r] && fsbml_kernel_sent(r, &sent) && sent >= job.sent[r]) {
+    if (first_of_node && 0 != fsbml_kernel_sent(job.sent_known & fsbml_bit(r), sent)
+        && sent[r] >= job.sent[r]) {
         to->interfaces = 1;
-        to->interface_bytes = sent - job.sent[r];
+        to->interface_bytes = sent[r] - job.sent[r];
     }
 }
 
