@@ -254,6 +254,20 @@ TEST(Together, NoneIsLeftOutForADisturbedProcessor)
     EXPECT_FALSE(w.fit[0].in_turn || w.fit[1].in_turn);
 }
 
+// Two processes that have one processor for the moment: every stream takes longer, all at once somewhat more.
+TEST(Together, NoneIsLeftOutOfRailsThatAnyProcessorFeeds)
+{
+    World w({25.0, 12.5});
+    w.slower = [](std::uint32_t rails, std::size_t) { return 3U == rails ? 1.9 : 1.5; };
+    w.sending = 0.8;
+    w.play();
+    EXPECT_EQ(0U, w.left_out);
+    for (const std::size_t i : {0U, 1U}) {
+        EXPECT_FALSE(w.fit[i].in_turn);
+        EXPECT_EQ(std::string::npos, std::string(w.fit[i].reason).find("processor"));
+    }
+}
+
 // Processors that others use: sending takes long because it is interrupted.
 TEST(Together, InterruptedSendingLeavesNoRailOut)
 {
@@ -261,7 +275,7 @@ TEST(Together, InterruptedSendingLeavesNoRailOut)
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         std::mt19937_64 random(seed);
         std::uniform_real_distribution<double> chance(0.0, 1.0);
-        World w({250.0, 125.0});
+        World w({500.0, 250.0});
         w.sending = 0.8;
         w.late = [&] {
             return chance(random) < 0.33 ? 1.0 + 2.0 * chance(random) : 1.0 + 0.02 * chance(random);

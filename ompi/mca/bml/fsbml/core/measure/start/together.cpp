@@ -22,9 +22,11 @@ namespace
 constexpr std::size_t kRounds = 7; // to be sure
 constexpr double kLoss = 0.9;      // what they carry with it, by what they carry without
 constexpr double kSending = 0.7;   // from this share on, the processor decides
-constexpr double kGain = 1.1;      // what several rails must carry more than one, for a process that is busy
-constexpr double kAsGood = 0.7;    // by the best, alone
-constexpr std::size_t kFed = 5;    // runs of each rail, and of all, for that
+constexpr double kFeeds =
+    0.3; // ... but not of rails that carry less alone, in bytes/ns: every processor feeds those
+constexpr double kGain = 1.1;   // what several rails must carry more than one, for a process that is busy
+constexpr double kAsGood = 0.7; // by the best, alone
+constexpr std::size_t kFed = 5; // runs of each rail, and of all, for that
 constexpr std::size_t kAll = FSBML_MAX_RAILS;
 constexpr std::size_t kMostSuspects = 4; // each needs runs of its own
 
@@ -118,7 +120,7 @@ void Together::report(const double *ns_per_byte, double sending, double carried)
     }
     beside_.emplace_back();
     std::copy_n(ns_per_byte, FSBML_MAX_RAILS, beside_.back().begin());
-    if (sending > kSending) {
+    if (sending > kSending && fastest() > kFeeds) {
         busy_ = true;
         feed(carried);
         return;
@@ -216,6 +218,16 @@ void Together::judge()
     left_out_ |= worst->rail;
     members_ &= ~worst->rail;
     begin(); // the others, among themselves
+}
+
+// What the fastest rail carries alone, in bytes/ns.
+double Together::fastest() const noexcept
+{
+    double fastest = 0.0;
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        fastest = has(members_, i) ? std::max(fastest, 1.0 / alone_[i]) : fastest;
+    }
+    return fastest;
 }
 
 // What all have carried at once in the best round.

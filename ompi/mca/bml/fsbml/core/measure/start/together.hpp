@@ -7,7 +7,8 @@
 // scaled. A rail with which all carry clearly less than without it, each time, is left out. Where sending
 // keeps the processor busy, losses are the processor's: all rails' gaps are scaled alike. Where it feeds all
 // no faster than the best alone, each process uses one of those that are as good as that, and other processes
-// of the node others; the slower ones are left out.
+// of the node others; the slower ones are left out. Not so below some Gbit/s: there it is busy because other
+// processes have it, as those that start a job do.
 #ifndef FSBML_TOGETHER_HPP
 #define FSBML_TOGETHER_HPP
 
@@ -48,6 +49,7 @@ private:
     void begin() noexcept;
     void find_suspects();
     void judge();
+    double fastest() const noexcept;
     double most() const noexcept;
     double least(std::size_t rail) const noexcept;
     double settled(std::size_t rail) const;
