@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two peers with different rails (thesis 4.3.3.2): rank 0 streams to rank 1, and with `load` as much to rank
- * 2, of which it shares one rail less. Says what the interfaces of its node sent meanwhile; what that should
- * be, see uneven.sh.
+ * 2, of which it shares one rail less; with `single`, one message after the other. Says what the interfaces
+ * of its node sent meanwhile; what that should be, see uneven.sh.
  *
- * usage: uneven load|alone BYTES
+ * usage: uneven load|alone|single BYTES
  */
 #include "interfaces.h"
 
@@ -17,8 +17,8 @@ static int rounds(size_t bytes)
     return n > 2 ? n : 2;
 }
 
-/* In turns to each target, at most a window on the way. */
-static void stream(const int *target, int n_targets, size_t bytes)
+/* In turns to each target, at most a window on the way, or one message. */
+static void stream(const int *target, int n_targets, size_t bytes, bool single)
 {
     uint8_t *out[2][WINDOW];
     MPI_Request request[2 * WINDOW];
@@ -31,10 +31,13 @@ static void stream(const int *target, int n_targets, size_t bytes)
             for (int t = 0; t < n_targets; ++t) {
                 check_fill(out[t][i], bytes, check_seed(0, target[t], TAG, (uint64_t) (round * WINDOW + i)));
                 MPI_Isend(out[t][i], (int) bytes, MPI_BYTE, target[t], TAG, MPI_COMM_WORLD, &request[n++]);
+                if (single) {
+                    MPI_Recv(NULL, 0, MPI_BYTE, target[t], ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                }
             }
         }
         MPI_Waitall(n, request, MPI_STATUSES_IGNORE);
-        for (int t = 0; t < n_targets; ++t) {
+        for (int t = 0; t < n_targets && !single; ++t) {
             MPI_Recv(NULL, 0, MPI_BYTE, target[t], ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
     }
@@ -43,7 +46,7 @@ static void stream(const int *target, int n_targets, size_t bytes)
     }
 }
 
-static void drain(size_t bytes)
+static void drain(size_t bytes, bool single)
 {
     uint8_t *in = check_alloc(bytes);
     for (int m = 0; m < rounds(bytes) * WINDOW; ++m) {
@@ -52,7 +55,7 @@ static void drain(size_t bytes)
         MPI_Recv(in, (int) bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &status);
         CHECK_STATUS(&status, 0, TAG, bytes, "stream");
         CHECK_CONTENT(in, bytes, check_seed(0, check_rank, TAG, (uint64_t) m), "stream");
-        if (WINDOW - 1 == m % WINDOW) {
+        if (single || WINDOW - 1 == m % WINDOW) {
             MPI_Send(NULL, 0, MPI_BYTE, 0, ACK, MPI_COMM_WORLD);
         }
     }
@@ -63,9 +66,10 @@ static void run_case(void)
 {
     const char *kind = check_argument(1), *size = check_argument(2);
     const bool load = NULL != kind && 0 == strcmp(kind, "load");
+    const bool single = NULL != kind && 0 == strcmp(kind, "single");
     const size_t bytes = NULL != size ? strtoul(size, NULL, 10) : 0;
-    CHECK((load || (NULL != kind && 0 == strcmp(kind, "alone"))) && bytes > 0 && bytes <= MEBIBYTE,
-          "usage: uneven load|alone BYTES");
+    CHECK((load || single || (NULL != kind && 0 == strcmp(kind, "alone"))) && bytes > 0 && bytes <= MEBIBYTE,
+          "usage: uneven load|alone|single BYTES");
     const int target[2] = {2, 1}; /* the one with fewer rails first */
     /* All know each other before the streams begin, so that none starts on the first rail to answer. */
     for (int i = 0; i < 20; ++i) {
@@ -75,13 +79,13 @@ static void run_case(void)
     if (0 == check_rank) {
         uint64_t before[INTERFACES_RAILS], after[INTERFACES_RAILS];
         interfaces_sent(before);
-        stream(load ? target : target + 1, load ? 2 : 1, bytes);
+        stream(load ? target : target + 1, load ? 2 : 1, bytes, single);
         interfaces_sent(after);
         printf("uneven: %zu bytes to each, on rail0 %" PRIu64 ", on rail1 %" PRIu64 "\n",
                (size_t) rounds(bytes) * WINDOW * bytes, after[0] - before[0], after[1] - before[1]);
         fflush(stdout);
     } else if (1 == check_rank || load) {
-        drain(bytes);
+        drain(bytes, single);
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }

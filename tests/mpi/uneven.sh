@@ -12,8 +12,8 @@ LIMIT=${FSBML_TEST_LIMIT:-90}
 
 # rails, as --rail takes them | mpirun's arguments | cases of one job, separated by semicolons, each `name: program: what`
 #   arguments NODE:NAME=VALUE sets a variable on that node only
-#   program   uneven with its arguments: rank 0 streams to rank 1, with `load` also to rank 2, which has one rail less; or another
-#             program of this folder
+#   program   uneven with its arguments: rank 0 streams to rank 1, with `load` also to rank 2, which has one rail less, with `single`
+#             one message after the other; or another program of this folder
 #   what      bytes on rail0 and rail1 of node 0 in units of one stream, as LOW-HIGH LOW-HIGH (frames' headers are 5 %), or `works`
 
 # thesis 4.3.3.2: what goes to the one peer must drive the other's off their shared rail. How much of it is a matter of time: these
@@ -33,6 +33,8 @@ ORDER=(
     '200mbit 20mbit|--mca btl_tcp_if_include 10.71.1.0/24,10.71.0.0/24|networks named in another order: uneven alone 49152: 0.8-1.1 0.0-0.25'
     '200mbit 20mbit|--mca bml_fsbml_exclude rail0|the first rail excluded: uneven alone 49152: 0.0-0.01 1.0-1.1'
     '200mbit 20mbit|node1:OMPI_MCA_bml_fsbml_exclude=rail0|the first rail excluded on one node: uneven alone 49152: 0.0-0.01 1.0-1.1'
+    '200mbit 100mbit||one message after the other, in pieces: uneven single 49152: 0.55-0.85 0.28-0.5'
+    '200mbit 100mbit|--mca bml_fsbml_pieces 0|one message after the other, whole: uneven single 49152: 0.8-1.1 0.0-0.25'
     '200mbit 20mbit 100mbit|--mca bml_fsbml_exclude rail0|the first of three rails excluded: uneven alone 49152: 0.0-0.01 0.05-0.4'
 )
 
