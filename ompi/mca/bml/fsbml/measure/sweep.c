@@ -109,6 +109,15 @@ enum {
     TRIPS = 12, /* there and back, that a stream takes at least */
 };
 
+/* What was disturbed is measured again, but not for ever: that is for other jobs' sake, or for a busy
+ * processor's. Of a rail that is disturbed then, no more is asked than its parameters need. */
+static uint64_t repeat_until_ns;
+
+static bool is_late(void)
+{
+    return fsbml_now_ns() > repeat_until_ns;
+}
+
 /* The least of some runs of a probe: of few, where two are alike, or in *sure (NULL: of no interest) that
  * none are. False if one was not answered. */
 static bool least(const mca_bml_fsbml_path_t *path, fsbml_probe_t probe, int times, uint64_t *ns, bool *sure)
@@ -116,7 +125,8 @@ static bool least(const mca_bml_fsbml_path_t *path, fsbml_probe_t probe, int tim
     const uint64_t start = fsbml_now_ns();
     uint64_t second = *ns = UINT64_MAX, elapsed = 0;
     bool alike = false;
-    for (int i = 0; i < (elapsed < SOON_NS ? times : TIMES) && elapsed < LATE_NS; ++i) {
+    for (int i = 0; i < (elapsed < SOON_NS ? times : TIMES) && elapsed < LATE_NS && (i < 2 || !is_late());
+         ++i) {
         const uint64_t took = fsbml_prtt_run(path, &probe, fsbml_prtt_limit());
         if (0 == took) {
             return false;
@@ -156,10 +166,6 @@ static void tell(const mca_bml_fsbml_path_t *path, const char *way, const fsbml_
                   r->high_ns_per_byte, r->steady ? "" : ", unsteady", r->burst_bytes, r->stamps);
 }
 
-/* What was disturbed is measured again, but not for ever: that is for other jobs' sake, or for a busy
- * processor's. */
-static uint64_t repeat_until_ns;
-
 /* The one that varies less. Where all that is known is the whole stream's time with its pauses, the faster
  * one. */
 static fsbml_rate_t better(fsbml_rate_t one, fsbml_rate_t two)
@@ -182,8 +188,8 @@ static bool stream(const mca_bml_fsbml_path_t *path, bool there, uint64_t wanted
     const fsbml_streaming_limits_t most = limits(path, wanted, one_ns);
     bool good = true;
     *rate = (fsbml_rate_t){0};
-    for (int attempt = 0; good && (attempt < 2 || 0 == rate->stamps) && !rate->steady
-                          && (0 == attempt || fsbml_now_ns() < repeat_until_ns);
+    for (int attempt = 0;
+         good && (attempt < 2 || 0 == rate->stamps) && !rate->steady && (0 == attempt || !is_late());
          ++attempt) {
         fsbml_rate_t next = {0};
         double sending;
@@ -213,12 +219,12 @@ static bool sweep(const mca_bml_fsbml_path_t *path, fsbml_sweep_t *seen, const c
     *what = "a row of small messages";
     probe.packets = ROW;
     probe.delay_ns = seen->delay_ns;
-    if (!least(path, probe, AGAIN, &seen->delayed_ns, NULL)) {
+    if ((sure || !is_late()) && !least(path, probe, AGAIN, &seen->delayed_ns, NULL)) {
         return false;
     }
     probe.kind = FSBML_PROBE_TAKE;
     probe.delay_ns = 2 * seen->one_ns + ROW * LEAST_DELAY_NS;
-    if (!least(path, probe, AGAIN, &seen->take_ns, NULL)) {
+    if ((sure || !is_late()) && !least(path, probe, AGAIN, &seen->take_ns, NULL)) {
         return false;
     }
     *what = "a stream";
@@ -226,11 +232,13 @@ static bool sweep(const mca_bml_fsbml_path_t *path, fsbml_sweep_t *seen, const c
         return false;
     }
     *what = "a row of small messages";
-    if (!least(path, (fsbml_probe_t){.packets = ROW, .bytes = SMALL}, AGAIN, &seen->row_ns, NULL)) {
+    const bool goes_on = seen->there.steady || !is_late();
+    const fsbml_probe_t row = {.packets = ROW, .bytes = SMALL};
+    if (goes_on && !least(path, row, AGAIN, &seen->row_ns, NULL)) {
         return false;
     }
-    *what = "the wish for a stream";
-    return stream(path, false, STREAM_NS, trip, &seen->back);
+    *what = "the wish for a stream"; /* without it, the other way is as this one */
+    return !goes_on || stream(path, false, STREAM_NS, trip, &seen->back);
 }
 
 /* Where processors are busy, a small message may take as long as a process waits for its turn, each time:
