@@ -111,11 +111,12 @@ enum {
 
 /* What was disturbed is measured again, but not for ever: that is for other jobs' sake, or for a busy
  * processor's. Of a rail that is disturbed then, no more is asked than its parameters need. */
-static uint64_t repeat_until_ns;
+static uint64_t repeat_until_ns,
+    late_ns = UINT64_MAX; /* UINT64_MAX: nothing is, where a cache is confirmed */
 
 static bool is_late(void)
 {
-    return fsbml_now_ns() > repeat_until_ns;
+    return fsbml_now_ns() > late_ns;
 }
 
 /* The least of some runs of a probe: of few, where two are alike, or in *sure (NULL: of no interest) that
@@ -188,8 +189,8 @@ static bool stream(const mca_bml_fsbml_path_t *path, bool there, uint64_t wanted
     const fsbml_streaming_limits_t most = limits(path, wanted, one_ns);
     bool good = true;
     *rate = (fsbml_rate_t){0};
-    for (int attempt = 0;
-         good && (attempt < 2 || 0 == rate->stamps) && !rate->steady && (0 == attempt || !is_late());
+    for (int attempt = 0; good && (attempt < 2 || 0 == rate->stamps) && !rate->steady
+                          && (0 == attempt || fsbml_now_ns() < repeat_until_ns);
          ++attempt) {
         fsbml_rate_t next = {0};
         double sending;
@@ -237,8 +238,9 @@ static bool sweep(const mca_bml_fsbml_path_t *path, fsbml_sweep_t *seen, const c
     if (goes_on && !least(path, row, AGAIN, &seen->row_ns, NULL)) {
         return false;
     }
-    *what = "the wish for a stream"; /* without it, the other way is as this one */
-    return !goes_on || stream(path, false, STREAM_NS, trip, &seen->back);
+    /* Without it, the other way is as this one. */
+    *what = "the wish for a stream";
+    return (!goes_on && 0 != seen->there.stamps) || stream(path, false, STREAM_NS, trip, &seen->back);
 }
 
 /* Where processors are busy, a small message may take as long as a process waits for its turn, each time:
@@ -262,7 +264,7 @@ uint32_t fsbml_sweep(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const u
     const uint64_t start = fsbml_now_ns();
     fsbml_sweep_t seen[FSBML_MAX_RAILS] = {{0}};
     uint32_t failed = 0;
-    repeat_until_ns = start + mca_bml_fsbml_params.calib.budget_ns / 2;
+    repeat_until_ns = late_ns = start + mca_bml_fsbml_params.calib.budget_ns / 2;
     for (size_t i = 0; i < n; ++i) {
         const char *what = "";
         bool good = false;
@@ -271,6 +273,7 @@ uint32_t fsbml_sweep(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const u
             failed = good ? failed : fsbml_silence(ep, table, rail, n, i, failed, what);
         }
     }
+    late_ns = UINT64_MAX;
     settle_latencies(seen, n);
     fsbml_fit_t fit[FSBML_MAX_RAILS];
     fsbml_fits_take(table, n, fit);

@@ -62,21 +62,16 @@ void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const ui
 {
     fsbml_fit_t fit[FSBML_MAX_RAILS];
     uint32_t rails = 0;
-    bool tight = true;
     fsbml_fits_take(table, n, fit);
     for (size_t i = 0; i < n; ++i) {
-        tight = tight && (fit[i].tight || !fit[i].valid);
         rails |= failed & fsbml_bit(rail[i]) ? 0 : fsbml_bit((uint32_t) i);
     }
     fsbml_together_t *together = fsbml_together_create(n, fit, rails);
     if (NULL == together) {
         return; /* the rails then count as independent */
     }
-    /* What disturbed the rails by themselves disturbs this more: a third of the budget is theirs only if none
-     * was. */
     const uint64_t budget = mca_bml_fsbml_params.calib.budget_ns;
-    const uint64_t most = tight ? budget * 2 / 3 : budget;
-    const uint64_t spent = table->duration_ns < most ? table->duration_ns : most;
+    const uint64_t spent = table->duration_ns < budget * 2 / 3 ? table->duration_ns : budget * 2 / 3;
     const uint64_t end = fsbml_now_ns() + budget - spent;
     const uint64_t wanted = wanted_ns(fit, rails, n);
     while (fsbml_now_ns() < end && run(together, ep, rail, n, wanted)) {
