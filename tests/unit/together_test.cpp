@@ -19,7 +19,6 @@ fsbml_fit_t fit_of(double bytes_per_us)
 {
     fsbml_fit_t fit{};
     fit.valid = fit.tight = true;
-    fit.params = {};
     fit.params.L_ns = 15e3;
     fit.params.o_s_ns = fit.params.o_r_ns = 2e3;
     fit.params.g_ns = 3e3;
@@ -252,20 +251,11 @@ TEST(Together, NoneIsLeftOutForADisturbedProcessor)
     w.play();
     EXPECT_EQ(0U, w.left_out);
     EXPECT_FALSE(w.fit[0].in_turn || w.fit[1].in_turn);
-}
-
-// Two processes that have one processor for the moment: every stream takes longer, all at once somewhat more.
-TEST(Together, NoneIsLeftOutOfRailsThatAnyProcessorFeeds)
-{
-    World w({25.0, 12.5});
-    w.slower = [](std::uint32_t rails, std::size_t) { return 3U == rails ? 1.9 : 1.5; };
-    w.sending = 0.8;
-    w.play();
-    EXPECT_EQ(0U, w.left_out);
-    for (const std::size_t i : {0U, 1U}) {
-        EXPECT_FALSE(w.fit[i].in_turn);
-        EXPECT_EQ(std::string::npos, std::string(w.fit[i].reason).find("processor"));
-    }
+    World slow({25.0, 12.5}); // rails that any processor feeds
+    slow.slower = [](std::uint32_t rails, std::size_t) { return 3U == rails ? 1.9 : 1.5; };
+    slow.sending = 0.8;
+    slow.play();
+    EXPECT_TRUE(0U == slow.left_out && !slow.fit[0].in_turn && !slow.fit[1].in_turn);
 }
 
 // Processors that others use: sending takes long because it is interrupted.
