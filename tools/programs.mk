@@ -4,7 +4,8 @@
 
 fsbml = ompi/mca/bml/fsbml
 
-# sources FOLDER...: those in C++, but for a program's own, and those of options, which take long to compile; objects FOLDER...: of all sources there. In folders as the sources are.
+# sources FOLDER...: those in C++, but for a program's own, and those of options, which take long to compile; objects FOLDER...: of all
+# sources there. In folders as the sources are.
 of_mpi = onetoone collectives onesided start outage
 sources = $(filter-out %/main.cpp %/options.cpp $(of_mpi:%=bench/mpi/%.cpp),$(patsubst $(TOP)/%,%,$(wildcard $(1:%=$(TOP)/%/*.cpp))))
 objects = $(patsubst $(TOP)/%,%.o,$(basename $(wildcard $(foreach folder,$(1),$(TOP)/$(folder)/*.cpp $(TOP)/$(folder)/*.c))))

@@ -4,9 +4,9 @@
 #include "measure/start/classes.hpp"
 
 #include "formats/digest.hpp"
+#include "formats/text.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <queue>
 #include <tuple>
 
@@ -17,12 +17,6 @@ namespace
 {
 
 constexpr std::uint32_t kNobody = UINT32_MAX;
-
-template <std::size_t N>
-std::string text_of(const char (&text)[N])
-{
-    return std::string(text, strnlen(text, N));
-}
 
 } // namespace
 
