@@ -106,7 +106,8 @@ enum {
     BRIEF_NS = 2000000,
     LONGEST = 3, /* times as long */
     ATTEMPTS = 3,
-    TRIPS = 12, /* there and back, that a stream takes at least */
+    STREAMS = 4, /* where each was disturbed */
+    TRIPS = 12,  /* there and back, that a stream takes at least */
 };
 
 /* What was disturbed is measured again, but not for ever: that is for other jobs' sake, or for a busy
@@ -189,8 +190,8 @@ static bool stream(const mca_bml_fsbml_path_t *path, bool there, uint64_t wanted
     const fsbml_streaming_limits_t most = limits(path, wanted, one_ns);
     bool good = true;
     *rate = (fsbml_rate_t){0};
-    for (int attempt = 0; good && (attempt < 2 || 0 == rate->stamps) && !rate->steady
-                          && (0 == attempt || fsbml_now_ns() < repeat_until_ns);
+    for (int attempt = 0;
+         good && attempt < STREAMS && !rate->steady && (0 == attempt || fsbml_now_ns() < repeat_until_ns);
          ++attempt) {
         fsbml_rate_t next = {0};
         double sending;
