@@ -78,6 +78,22 @@ changed_rails() {
     harness_cluster_up 2 200mbit 20mbit
     job "and back again" --mca bml_fsbml_cache write
     harness_result "and back again" "$(verdict "$KEPT" '')"
+    disturbed
+}
+
+# Two processes that take turns on one processor measure the rails' rates as lower than they are.
+disturbed() {
+    local processors
+    processors=$(taskset -cp $$ | sed 's/.*: //')
+    rm -f -- "$(kept)"
+    taskset -cp "${processors%%[,-]*}" $$ >/dev/null
+    harness_job "$LIMIT" 2 --mca bml fsbml --mca bml_fsbml_verbose 5 -x XDG_CACHE_HOME="$cache" --mca bml_fsbml_cache write \
+        "${harness_command[@]}"
+    taskset -cp "$processors" $$ >/dev/null
+    harness_result "what was disturbed is kept as such" "$(verdict "$KEPT.*, but the measurement was disturbed" "$RECALLED")"
+    job "... and measured again by the next job" --mca bml_fsbml_cache write
+    harness_result "... and measured again by the next job" "$(verdict "is not used: its measurement was disturbed" "$RECALLED")"
+    harness_result "... which replaces it" "$(grep -q "$KEPT" "$harness_stderr" || echo "it does not keep it"; about "$(rate rail1)" 2.39)"
 }
 
 # spoilt NAME REASON COMMAND...: what the command makes of the file is not used, and replaced.

@@ -189,7 +189,8 @@ TEST(FitLearn, TakesAnotherRate)
 
 TEST(FitLearn, StaysWhereNothingWasLearnt)
 {
-    const fsbml_fit_t before = fit_of(loggp(1e4, 1e3, 1e3, 2e3, 40.0, 1e6));
+    fsbml_fit_t before = fit_of(loggp(1e4, 1e3, 1e3, 2e3, 40.0, 1e6));
+    before.tight = true;
     const auto learns = [&](double gap, std::size_t quantum = kFragment) {
         fsbml_fit_t fit = before;
         const bool changed = fsbml_fit_learn(&fit, gap, quantum);
@@ -210,4 +211,19 @@ TEST(FitLearn, StaysWhereNothingWasLearnt)
     invalid.valid = false;
     EXPECT_FALSE(fsbml_fit_learn(&invalid, 3 * is, kFragment));
     EXPECT_FALSE(fsbml_fit_learn(nullptr, 3 * is, kFragment));
+}
+
+TEST(FitLearn, MakesADisturbedFitSure)
+{
+    for (const double factor : {0.5, 0.98, 1.0, 1.05, 3.0}) {
+        fsbml_fit_t fit = fit_of(loggp(1e4, 1e3, 1e3, 2e3, 40.0, 1e6));
+        fit.tight = false;
+        ASSERT_TRUE(fsbml_fit_learn(&fit, factor * per_byte(fit), kFragment)) << factor;
+        EXPECT_TRUE(fit.tight);
+        EXPECT_NEAR(fit.params.G_ns_per_byte, factor * 40.0, 1e-9);
+        EXPECT_FALSE(fsbml_fit_learn(&fit, per_byte(fit), kFragment));
+        fit.tight = false;
+        EXPECT_FALSE(fsbml_fit_learn(&fit, 0.0, kFragment));
+        EXPECT_FALSE(fit.tight);
+    }
 }

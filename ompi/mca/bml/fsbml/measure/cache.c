@@ -60,6 +60,16 @@ static bool take(const fsbml_table_t *from, const uint32_t *rail, size_t n, fsbm
     return true;
 }
 
+/* Was the measurement of one of the first n disturbed? Then the next job measures again. */
+static bool is_rough(const fsbml_table_t *table, size_t n)
+{
+    bool rough = false;
+    for (size_t i = 0; i < n; ++i) {
+        rough = rough || !table->rail[i].fit.tight;
+    }
+    return rough;
+}
+
 static bool load(const char *path, const char *print, const uint32_t *rail, size_t n, fsbml_table_t *to)
 {
     char reason[FSBML_REASON_MAX] = "out of memory";
@@ -122,7 +132,8 @@ static void store(const char *path, const char *print, const fsbml_table_t *tabl
         opal_show_help(FSBML_HELP, "cache not written", true, path, fsbml_node_name(), reason);
         return;
     }
-    FSBML_VERBOSE(FSBML_V_RAILS, "parameters kept in %s", path);
+    FSBML_VERBOSE(FSBML_V_RAILS, "parameters kept in %s%s", path,
+                  is_rough(table, table->n_rails) ? ", but the measurement was disturbed" : "");
 }
 
 /* Puts the rates of some of a file's rails into its table; false if they are what it says. */
@@ -186,6 +197,11 @@ fsbml_recall_t fsbml_cache_recall(const char *partner_node, const uint32_t *rail
     }
     remember(print, path, rail, n);
     if (!load(path, print, rail, n, to)) {
+        return FSBML_RECALL_NOTHING;
+    }
+    if (is_rough(to, n)) {
+        FSBML_VERBOSE(FSBML_V_RAILS, "%s is not used: its measurement was disturbed", path);
+        memset(to->rail, 0, n * sizeof(to->rail[0]));
         return FSBML_RECALL_NOTHING;
     }
     FSBML_VERBOSE(FSBML_V_RAILS, "parameters of an earlier job, from %s", path);

@@ -215,7 +215,9 @@ void fsbml_diagnose_speeds(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *ta
         mca_bml_fsbml_path_t *path = fsbml_path(ep, rail[i]);
         const fsbml_fit_t alone =
             fsbml_fit_alone(&table->rail[i].fit); /* what others take from it is no fault of its own */
-        const double G = alone.valid ? alone.params.G_ns_per_byte : 0;
+        const double least =
+            alone.low.G_ns_per_byte > 0 ? alone.low.G_ns_per_byte : alone.params.G_ns_per_byte;
+        const double G = !alone.valid ? 0 : alone.tight ? alone.params.G_ns_per_byte : least;
         char why[FSBML_REASON_MAX] = "";
         fsbml_end_t here, there = {.seen = FSBML_END_HAS | FSBML_END_HARDWARE};
         fsbml_end_look(rail[i], NULL, &here);
