@@ -270,6 +270,23 @@ TEST(Feedback, TellsNothingOfAProcessThatIsShortOfAProcessor)
     EXPECT_TRUE(net.told.empty());
 }
 
+// What it had given to the rail was through long before it came back, and gave it more before it looked.
+TEST(Feedback, IsNoSlowerForAProcessThatIsShortOfAProcessor)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    net.given_first = VirtualRails::kQuantum; // 1.3 ms
+    for (int i = 0; i < 500; ++i) {
+        net.step(4 * kMs);
+    }
+    EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
+    net.given_first = 6 * VirtualRails::kQuantum; // 7.9 ms: now it is never through
+    net.rail[0].gap = 2 * kFast;
+    for (int i = 0; i < 100; ++i) {
+        net.step(4 * kMs);
+    }
+    EXPECT_NEAR(2 * kFast, net.gap(0), 0.2 * kFast);
+}
+
 TEST(Feedback, BeginsAnewWithAnotherModel)
 {
     VirtualRails net(fast_and_slow(), {kFallen, kSlow});

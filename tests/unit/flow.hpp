@@ -55,6 +55,9 @@ public:
             r.tokens = std::min(r.bucket, tokens - done);
             r.delivered += static_cast<std::uint64_t>(done);
         }
+        if (given_first > 0) {
+            give(0, given_first);
+        }
         if (!fsbml_feedback_begin(feedback.get(), now)) {
             return;
         }
@@ -135,10 +138,11 @@ public:
     std::vector<fsbml_rate_change_t> told;
     std::uint64_t now = 1'000'000'000;
     std::uint64_t round_trip = 100'000;
-    std::uint64_t counted = 0; // what the interface says, where others use it as well
-    bool knows = true;         // the transport tells
-    bool knows_all = true;     // there are no other connections
-    bool takes_in = true;      // peers have room for what is sent
+    std::uint64_t counted = 0;   // what the interface says, where others use it as well
+    bool knows = true;           // the transport tells
+    bool knows_all = true;       // there are no other connections
+    std::size_t given_first = 0; // bytes for rail 0 at each step, before the process looks
+    bool takes_in = true;        // peers have room for what is sent
 
 private:
     fsbml_flow_seen_t look(Rail &r) const

@@ -43,6 +43,8 @@ typedef struct fsbml_live_look_t {
     uint64_t limited_ns; /**< of it, held up by the receiver, not by the rail */
     uint64_t bytes;      /**< acknowledged in it */
     bool is_busy;        /**< at its end */
+    bool may_have_idled; /**< it was so long ago that all that was queued then has been acknowledged meanwhile
+                          */
 } fsbml_live_look_t;
 
 /** What all connections of a rail have done since the look before. */

@@ -20,6 +20,8 @@ constexpr std::uint64_t kUnseenNs = 50'000'000; // ... looks no farther apart th
 // ... and, if it is slower, this process away for less than a fifth of that: it may be short of a processor.
 constexpr std::uint64_t kAway = 5;
 constexpr std::uint64_t kFar = 4; // round trips
+// A look that comes so late tells no rate where a process that is short of a processor left the rail idle.
+constexpr std::uint64_t kLateLookNs = 2 * kLookNs;
 constexpr std::size_t kUnknownQuantum = 65536;
 constexpr double kSlow = 2.0;    // times slower than its model: it would get no more bulk
 constexpr double kDrift = 0.05;  // of the rate, for which the model is not touched
@@ -131,6 +133,7 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
         s.beyond_ns = 0; // nothing says that the rate has lasted meanwhile
     }
     look.is_busy = is_busy(rail, now_ns, seen);
+    look.may_have_idled = look.elapsed_ns > kLateLookNs && look.bytes >= s.queued;
     // What a rail is slow with is on its way; what a receiver has no room for is not.
     if (seen.queued > FSBML_FLOW_BULK && seen.in_flight <= FSBML_FLOW_BULK) {
         look.limited_ns = look.elapsed_ns;

@@ -55,9 +55,10 @@ void LiveRate::restart() noexcept
 
 LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_trip_ns) noexcept
 {
-    const bool apart = l.elapsed_ns > kApartNs;
+    const bool apart = l.elapsed_ns > kApartNs || l.may_have_idled;
     const std::uint64_t busy = apart ? std::min(l.busy_ns, l.elapsed_ns) : l.is_busy ? l.elapsed_ns : 0;
-    const bool all_of_it = was_busy_ && l.is_busy && (!apart || share(busy, l.elapsed_ns) >= kBusy);
+    const bool all_of_it =
+        was_busy_ && l.is_busy && !l.may_have_idled && (!apart || share(busy, l.elapsed_ns) >= kBusy);
     const bool begins = l.is_busy && !was_busy_;
     was_busy_ = l.is_busy;
     if (share(l.limited_ns, l.elapsed_ns) > kLimited) {
