@@ -215,9 +215,10 @@ TEST(FitLearn, StaysWhereNothingWasLearnt)
 
 TEST(FitLearn, MakesADisturbedFitSure)
 {
-    for (const double factor : {0.5, 0.98, 1.0, 1.05, 3.0}) {
+    for (const double factor : {0.5, 3.0}) {
         fsbml_fit_t fit = fit_of(loggp(1e4, 1e3, 1e3, 2e3, 40.0, 1e6));
-        fit.tight = false;
+        EXPECT_FALSE(fsbml_fit_learn(&fit, per_byte(fit), kFragment)); // it may be what was not used
+        EXPECT_FALSE(fit.tight);
         ASSERT_TRUE(fsbml_fit_learn(&fit, factor * per_byte(fit), kFragment)) << factor;
         EXPECT_TRUE(fit.tight);
         EXPECT_NEAR(fit.params.G_ns_per_byte, factor * 40.0, 1e-9);

@@ -81,8 +81,7 @@ void fsbml_told_lasting(double gap[FSBML_MAX_RAILS])
         const uint64_t last = told.rail[r].last_ns;
         const double is = fsbml_flow_gap(r), was = 0 != last ? 8e3 / told.rail[r].mbps : model_gap(r);
         const bool same = is < ALIKE * was && was < ALIKE * is;
-        if (same && !fsbml_sched_is_doubted(fsbml_rails.sched, r)
-            && now - (0 != last ? last : told.begin_ns) >= LASTING_NS) {
+        if (same && now - (0 != last ? last : told.begin_ns) >= LASTING_NS) {
             gap[r] = is;
         }
     }

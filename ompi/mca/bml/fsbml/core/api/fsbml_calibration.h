@@ -130,9 +130,9 @@ fsbml_loggp_t fsbml_fit_reverse(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /**
  * What a job has learnt of a rail by using it: a byte of a fragment of `quantum` bytes takes so many ns
- * there. If that differs by more than a tenth from what the fit says, or the fit was disturbed, gaps and
- * bucket are scaled, and the fit is sure then. The other direction stays: nothing was learnt of it. False:
- * nothing is changed, as that is what the fit says, or cannot be.
+ * there. If that differs by more than a tenth from what the fit says, gaps and bucket are scaled, and the fit
+ * is sure, also one that was disturbed. The other direction stays: nothing was learnt of it. False: nothing is
+ * changed, as that is what the fit says, or cannot be.
  */
 bool fsbml_fit_learn(fsbml_fit_t *fit, double gap_ns_per_byte, size_t quantum) FSBML_NOEXCEPT;
 

@@ -77,7 +77,6 @@ int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p)
 /** Whether a rail's model, which it is given next, is a guess: no message is cut for it, and the first
  * evidence replaces it. Feedback (fsbml_flow.h) takes that back once it has seen the rail busy. */
 void fsbml_sched_doubt(fsbml_sched_t *s, size_t rail, bool is_doubted) FSBML_NOEXCEPT;
-bool fsbml_sched_is_doubted(const fsbml_sched_t *s, size_t rail) FSBML_NOEXCEPT;
 
 /**
  * Chooses the rail for a message of `bytes` bytes among the rails in the bit mask `rails`. Does not charge

@@ -63,11 +63,6 @@ void fsbml_sched_doubt(fsbml_sched_t *s, size_t rail, bool is_doubted) noexcept
     }
 }
 
-bool fsbml_sched_is_doubted(const fsbml_sched_t *s, size_t rail) noexcept
-{
-    return rail < s->impl.rails() && s->impl.is_doubted(rail);
-}
-
 int fsbml_sched_choose(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails) noexcept
 {
     return s->impl.choose(now_ns, bytes, rails);

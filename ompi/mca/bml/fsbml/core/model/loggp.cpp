@@ -87,8 +87,7 @@ bool learn(fsbml_fit_t &fit, double gap_ns_per_byte, std::size_t quantum) noexce
     const double factor =
         quantum > 0 && gap_ns_per_byte > 0.0 ? gap_ns_per_byte * bytes / gap_ns(fit.params, bytes) : 0.0;
     const fsbml_loggp_t p = slowed(fit.params, factor);
-    const bool differs = factor > same || factor * same < 1.0;
-    if (!fit.valid || !(differs || (factor > 0.0 && !fit.tight)) || !valid(p)) {
+    if (!fit.valid || !(factor > same || factor * same < 1.0) || !valid(p)) {
         return false;
     }
     fit.params = p;
