@@ -116,8 +116,9 @@ static bool is_reversed(const char *local, const uint32_t pair[2])
     return OMPI_PROC_MY_NAME->vpid == pair[1] || (is_among(local, pair[1]) && !is_among(local, pair[0]));
 }
 
-/* Of rails that a processor feeds one at a time, this process uses the one that its number on the node comes
- * to; the others stay connected, for the case that it fails. */
+/* Of rails that a processor feeds one at a time, each of several processes on a node uses the one that its
+ * number comes to; the others stay connected, for the case that it fails. A process by itself uses all: there
+ * are processors left for what the kernel does of the others. */
 static bool is_another_process(const fsbml_table_t *table, const fsbml_table_rail_t *row)
 {
     uint32_t n = 0, number = 0;
@@ -126,7 +127,7 @@ static bool is_another_process(const fsbml_table_t *table, const fsbml_table_rai
         number += one_of_them && &table->rail[i] < row;
         n += one_of_them;
     }
-    return row->fit.in_turn && n > 1 && number != fsbml_my_local_rank() % n;
+    return row->fit.in_turn && n > 1 && fsbml_job_local_size() > 1 && number != fsbml_my_local_rank() % n;
 }
 
 const fsbml_table_rail_t *fsbml_table_row(const fsbml_table_t *table, uint32_t rail)

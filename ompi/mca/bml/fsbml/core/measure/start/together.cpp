@@ -281,7 +281,8 @@ void Together::conclude(fsbml_fit_t *fits) const
             fit.in_turn = true;
             fit.together = 1.0;
             if (several(in_turn_)) {
-                remark(fit, "a process feeds it no faster with the others: each process uses one of them");
+                remark(fit,
+                       "a process feeds it no faster with the others: of several on a node, each uses one");
             }
         } else if (has(members_, i) && !several(members_) && 0 != left_out_) {
             fit.together = 1.0;
