@@ -18,7 +18,7 @@ TEST_QUICK=(units mpi-quick)
 TEST_INSIDE=(units mpi badinput)
 
 # Tests of the driver that need neither a virtual cluster nor a quiet machine.
-COMMANDS_TESTS=(build harness headers sections simulate suite system tally trace whatif)
+COMMANDS_TESTS=(build harness headers rails sections simulate suite system tally trace whatif)
 # Those whose jobs' figures mean nothing to them.
 DRIVER_TESTS=(container demo docs link)
 

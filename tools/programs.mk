@@ -14,7 +14,7 @@ objects = $(patsubst $(TOP)/%,%.o,$(basename $(wildcard $(foreach folder,$(1),$(
 
 core_rooms := $(sort $(patsubst %/,%,$(dir $(call sources,$(fsbml)/core/* $(fsbml)/core/*/*))))
 sim_rooms := $(sort $(patsubst %/,%,$(dir $(call sources,sim/*))))
-rooms := $(core_rooms) $(sim_rooms) $(addprefix tools/,points session launch text arms calibrate simulate trace whatif replay) \
+rooms := $(core_rooms) $(sim_rooms) $(addprefix tools/,points session launch text arms calibrate rails simulate trace whatif replay) \
 	$(addprefix bench/,harness matrix mpi kernels p2p)
 define newline
 
@@ -39,6 +39,7 @@ libsession.a: tools/session.o
 libtools.a: tools/launch.o tools/text.o
 libarms.a: tools/arms.o
 libcalibrate.a: tools/calibrate.o
+librails.a: tools/rails.o
 libsimulate.a: tools/simulate.o
 libtrace.a: tools/trace.o
 libwhatif.a: tools/whatif.o
@@ -52,6 +53,7 @@ lib%.a:
 # ---- programs; each room's folder has the name already
 
 calibrate.program: tools/calibrate/main.o libcalibrate.a libtools.a libcore.a
+rails.program: tools/rails/main.o librails.a libtools.a libcore.a
 simulate.program: tools/simulate/main.o libsimulate.a libtools.a libsim.a libcore.a
 trace.program: tools/trace/main.o libtrace.a libtools.a libsim.a libcore.a
 whatif.program: tools/whatif/main.o libwhatif.a libtools.a libsim.a libcore.a

@@ -1,0 +1,61 @@
+// The networks of some nodes: which of them FSBML would use as rails between them, and why not the others.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+#pragma once
+
+#include "nodes.hpp"
+
+#include "api/fsbml_explain.h"
+
+#include <optional>
+
+namespace fsbml::rails
+{
+
+struct Member {
+    std::string node;
+    Interface interface;
+};
+
+enum class Use {
+    rail,    // tcp has a rail there
+    cut,     // ... but nothing passes it now
+    alone,   // one node only
+    private_ // containers' or virtual machines', which tcp would take for a network that nodes share
+};
+
+// What an earlier job has measured.
+struct Measured {
+    fsbml_loggp_t params{};
+    std::string day; // such as 2026-11-20
+};
+
+struct Network {
+    std::string network; // such as "10.71.0.0/24"
+    std::vector<Member> members;
+    Use use = Use::rail;
+    std::vector<std::string> notes; // sentences
+    std::optional<Measured> measured;
+};
+
+// In the order of the first node; then what only others have. Loopback is none.
+std::vector<Network> networks_of(const std::vector<Node> &nodes);
+
+// Sentences about nodes that are about no network: interfaces without an address, RDMA.
+std::vector<std::string> remarks_of(const std::vector<Node> &nodes);
+
+// From the tables in a folder as bml_fsbml_cache keeps them, or from one that is named: the newest that has
+// the rail. Throws std::runtime_error for a file that is named and cannot be read.
+void find_measured(std::vector<Network> &networks, const std::string &folder, const std::string &table);
+
+// Mbit/s that a network's slowest interface says; 0: one of them says nothing.
+double mbit_of(const Network &network);
+
+// Which rails messages of several sizes would take, by what was measured of all of them, else by their
+// devices' speeds: some lines; empty where not all are known either way, or there are no two.
+std::string plan_of(const std::vector<Network> &networks);
+
+// Whether an earlier job has measured all rails.
+bool all_measured(const std::vector<Network> &networks);
+
+} // namespace fsbml::rails
