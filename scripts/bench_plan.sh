@@ -10,7 +10,7 @@ bench_run() {
     local custom=() reference="" openmpi="" wanted_rounds=0 full="" wanted_arms="" wanted_nodes=0 wanted_ranks=0 more=()
     # These are the plan (scripts/measure).
     local where=cluster nodes per_node rates ranks rails="" arms rounds limit=600 prefix components="" programs command=() below=() probe=""
-    local hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always out
+    local hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always first=() brief=() brief_rounds=0 short="" out
     # The other program is `calibrate`'s.
     local tool=harness.program elsewhere="--one-host and --hostfile" program arguments isolation=()
     bench_parse "$@"
@@ -18,6 +18,7 @@ bench_run() {
     [ "$command_name" != demo ] || demo_set
     bench_place
     bench_settle
+    [ "$command_name" != demo ] || [ -n "$show_bars" ] || { bars="" && short=yes; }
     if [ "${more[*]}" = --help ] && [ "$name" != app ]; then
         bench_program_help
         return 0
@@ -276,7 +277,7 @@ bench_measure() {
     mkdir -p "$FSBML_BUILD/demo"
     out=$(mktemp -d "$FSBML_BUILD/demo/$name.XXXXXX")
     declare -p where name nodes rates ranks rails arms rounds limit prefix components programs command below probe hostfile bars json \
-        plots table holdout words verify out >"$out/plan"
+        plots table holdout words verify first brief brief_rounds short out >"$out/plan"
     if [ "$where" = cluster ]; then
         contained "$out/process" "${isolation[@]}" -- "$BASH" "$FSBML_TOP/scripts/measure" "$out/plan" || status=$?
     else

@@ -15,7 +15,7 @@ usage: ./fsbml bench NAME [options] [-- ARGUMENTS]
 
 Launches the arms of a comparison in turns: FSBML, Open MPI's own r2 on all rails, r2 on each rail alone, and more on request.
 Prints medians with their spread, ratios to the best rail alone, to r2 and to the ideal, the share of bytes on each rail, the
-rails as FSBML measured them, and the outcome in a sentence, which also says if the machine was too noisy for one. ARGUMENTS
+rails as FSBML measured them, and the outcome in a sentence; the last one says what the noise does not let tell. ARGUMENTS
 go to the benchmark's program (`-- --help` lists what it takes).
 
 where:

@@ -13,8 +13,8 @@ usage: ./fsbml demo [options]
 
 Makes a virtual cluster of two nodes joined by two unlike rails, measures each rail alone, Open MPI's own r2 on all rails and
 FSBML on all rails, in turns, and prints the times, the rails as FSBML measured them, and the outcome in a sentence.
-Builds the component first if need be, which takes most of a minute on two cores. A round takes about 20 s; a first table is there
-after the first one, and the whole takes up to three minutes.
+Builds the component first if need be, which takes most of a minute on two cores. First figures are there some seconds after that,
+and the whole takes up to three minutes.
 
   --experiment NAME   onetoone      N messages out, N back, 200 and 20 Mbit/s (the default; thesis, 5.8.1)
                       equal         the same on 100 and 100 Mbit/s
@@ -27,6 +27,7 @@ after the first one, and the whole takes up to three minutes.
   --openmpi PREFIX    with another installed Open MPI
   --rounds K          launches of every arm (5; single 15, collectives 21)
   --full              all powers of two, 15 rounds: more than ten minutes
+  --bars              also how the bytes were divided, and whether this meets what its developers ask of it
   --json FILE         write everything, with all samples
   --one-host          no cluster: two processes over shared memory and TCP. That is also what happens where the kernel or a
                       container lets the demo make no namespaces
@@ -38,15 +39,20 @@ HELP
 }
 
 # demo_set: shortens what experiment_set has set. A round is a sample, so an exchange that takes long is one sample in each, and
-# each arm has every byte checked in its first launch only: a rail ten times slower takes the most of a round.
+# each arm has every byte checked in its first launch only: a rail ten times slower takes the most of a round. Small messages differ
+# from launch to launch the most, and take the least.
 # shellcheck disable=SC2034,SC2154  # the variables are bench_run's
 demo_set() {
     verify=once
-    [ -n "$full" ] || [[ $name != onetoone && $name != equal ]] || arguments=(--seconds 0.05 --min-samples 1)
+    [ -z "$full" ] && [[ $name == onetoone || $name == equal ]] || return 0
+    arguments=(--seconds 0.05 --min-samples 1)
+    first=(--messages 32 --sizes "16,4096")
+    [ "$wanted_rounds" -ne 0 ] || { brief=(--sizes "16,256,1024,4096") && brief_rounds=10; }
 }
 
+# shellcheck disable=SC2034 # show_bars is bench_run's
 cmd_demo() {
-    local experiment=onetoone options=()
+    local experiment=onetoone options=() show_bars=""
     while [ $# -gt 0 ]; do
         case "$1" in
             --experiment)
@@ -55,6 +61,7 @@ cmd_demo() {
                 experiment=$2
                 shift
                 ;;
+            --bars) show_bars=yes ;;
             --) die "demo: unknown option '--'; './fsbml demo --help' lists them." ;;
             *) options+=("$1") ;;
         esac

@@ -49,12 +49,27 @@ std::string noise_of(const Conclusion &conclusion, int rounds)
             rounds == 1 ? "" : "s", least_rounds);
     }
     const std::string where =
-        fmt::format("at {} of {} points the rounds differ too much to say which is faster",
+        fmt::format("at {} of {} points the rounds differ more than FSBML and its rival do",
                     conclusion.unclear, conclusion.points);
-    return conclusion.conclusive()
-               ? "Not sure: " + where + ". More rounds, or a quieter machine, would tell."
-               : "TOO NOISY TO CONCLUDE: " + where
-                     + ". Was the machine busy with something else? More rounds may help.";
+    return "Not told apart: " + where + ". More rounds (--rounds), or a quieter machine, would tell.";
+}
+
+// Of r2, whether it had all of it on one rail.
+std::string why_of(const Traffic &traffic)
+{
+    constexpr double all = 0.95;
+    std::uint64_t sum = 0;
+    std::pair<std::string, std::uint64_t> most;
+    for (const auto &[name, bytes] : traffic) {
+        if (name == "lo") {
+            continue;
+        }
+        sum += bytes;
+        most = bytes > most.second ? std::make_pair(name, bytes) : most;
+    }
+    return static_cast<double>(most.second) > all * static_cast<double>(sum)
+               ? fmt::format(", as it sends all of them by {}", most.first)
+               : "";
 }
 
 } // namespace
@@ -110,8 +125,9 @@ Conclusion conclude(const Results &results, const std::vector<Arm> &arms)
     const std::optional<Figure> r2 = results.at("r2", *shown);
     const std::optional<Ratio> r2_ratio = ratio(results, "r2", "fsbml", *shown);
     if (!rails.empty() && r2 && r2_ratio) {
-        conclusion.sentence += fmt::format("; r2 on all rails has {:.5g} {}, {:.1f} times FSBML's time",
-                                           r2->median, shown->unit, r2_ratio->median);
+        conclusion.sentence +=
+            fmt::format("; r2 on all rails has {:.5g} {}, {:.1f} times FSBML's time{}", r2->median,
+                        shown->unit, r2_ratio->median, why_of(results.traffic("r2", *shown)));
     }
     conclusion.sentence += '.' + counts_of(verdicts);
     conclusion.noise = noise_of(conclusion, rounds);

@@ -22,6 +22,7 @@ using namespace fsbml::bench;
 struct Request {
     std::string bench, setting, rail_kind = "network", bars, json, plots, lines, log;
     std::vector<std::string> rails, arms;
+    bool is_short = false;
     Job job;
 };
 
@@ -52,6 +53,16 @@ void add_options(CLI::App &app, Request &request)
                    "word of the command of a benchmark of the layer below (repeat, as --below=WORD)")
         ->allow_extra_args(false); // else it takes the -- before the program for its own
     app.add_option("--folder", request.job.folder, "for what launches print");
+    app.add_option("--first", request.job.first,
+                   "word for the program in a first look: one launch of each arm (repeat, as --first=WORD)")
+        ->allow_extra_args(false);
+    app.add_option("--brief", request.job.brief,
+                   "word for the program where it is to measure what is short only (repeat, as --brief=WORD)")
+        ->allow_extra_args(false);
+    app.add_option("--brief-rounds", request.job.brief_rounds,
+                   "more launches of FSBML and the rails for what is short")
+        ->check(CLI::Range(0, 1000));
+    app.add_flag("--short", request.is_short, "leave out how the bytes were divided");
     app.add_flag("--quiet", request.job.quiet, "wait for a quiet machine before each round");
     app.add_flag("--verify-once", request.job.verify_once,
                  "have the program check its data in the first round only (it must know --no-verify)");
@@ -90,9 +101,9 @@ void print_results(const Report &report, const std::string &when)
     std::fflush(stdout);
 }
 
-void print_rest(const Report &report)
+void print_rest(const Report &report, bool is_short)
 {
-    const std::string traffic = traffic_table(report.results, report.arms);
+    const std::string traffic = is_short ? "" : traffic_table(report.results, report.arms);
     if (!traffic.empty()) {
         fmt::print("\nShare of the bytes on each rail, as the interfaces counted them:\n{}", traffic);
     }
@@ -152,11 +163,14 @@ void work(const Request &request)
         read_saved(request, report);
     } else {
         when = fmt::format("{} round{}", request.job.rounds, request.job.rounds == 1 ? "" : "s");
-        run_rounds(request.job, report, [&] {
-            // A first impression; of many points it would be none.
-            if (report.results.places().size() <= 50) {
-                print_results(report, fmt::format("after the first round of {}", request.job.rounds));
-            }
+        if (request.job.brief_rounds > 0) {
+            when += fmt::format(", and {} of what is short", request.job.brief_rounds);
+        }
+        run_rounds(request.job, report, [&](const Results &seen) {
+            fmt::print(
+                "\nA first look, one launch each; the table comes after {}. Time of a message in us:\n{}\n",
+                when, results_table(seen, report.arms));
+            std::fflush(stdout);
         });
     }
     report.conclusion = conclude(report.results, report.arms);
@@ -165,7 +179,7 @@ void work(const Request &request)
             judge(request.bars, report.results, names_of(report.arms, Role::rail), report.rails.rails);
     }
     print_results(report, when);
-    print_rest(report);
+    print_rest(report, request.is_short);
     if (!request.json.empty()) {
         write(request.json, document_of(report).dump(1) + '\n');
     }

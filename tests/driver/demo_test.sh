@@ -49,7 +49,7 @@ FIGURES='[0-9.]+ MB/s, [0-9.]+ while the cable is out; nothing arrives for [0-9.
 
 as_root() {
     local pid signal status
-    ok "demo of one rail" "$FSBML_TOP/fsbml" demo --experiment single --rounds 1 --json "$scratch/single.json" \
+    ok "demo of one rail" "$FSBML_TOP/fsbml" demo --experiment single --rounds 1 --bars --json "$scratch/single.json" \
         >"$scratch/out" 2>"$scratch/err"
     ok "... prints and writes all" complete "$scratch/out" "$scratch/single.json"
     ok "... judges its bar by its figures" judged "$scratch/single.json" "$scratch/out"

@@ -66,7 +66,14 @@ std::optional<std::string> best_arm(const Results &results, const std::vector<st
 {
     std::optional<std::string> found;
     double least = 0;
+    std::size_t most = 0;
     for (const std::string &arm : arms) {
+        most = std::max(most, results.launches(arm, place).size());
+    }
+    for (const std::string &arm : arms) {
+        if (2 * results.launches(arm, place).size() < most) {
+            continue;
+        }
         const std::optional<Figure> figure = results.at(arm, place);
         const double value = figure && figure->median > 0 ? cost(figure->median, place.unit) : 0;
         if (value > 0 && (!found || value < least)) {

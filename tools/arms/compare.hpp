@@ -29,7 +29,8 @@ Ratio ratio_of(const std::vector<double> &by_round);
 std::optional<Ratio> ratio(const Results &results, const std::string &arm, const std::string &other,
                            const Place &place);
 
-// The arm with the least median cost at a place, e.g. of the rails alone; nothing if none was measured there.
+// The arm with the least median cost at a place, e.g. of the rails alone, of those that were launched at
+// least half as often there as another one; nothing if none was measured there.
 std::optional<std::string> best_arm(const Results &results, const std::vector<std::string> &arms,
                                     const Place &place);
 // `arm` by the best of `others`.

@@ -130,6 +130,35 @@ std::string best_rail(const Measurements &measured)
     return most == wins.end() ? "" : most->first;
 }
 
+// Those that take several times as long as the best one for all that was measured.
+std::vector<std::string> slow_rails(const Measurements &measured)
+{
+    constexpr double several = 3.0;
+    std::map<std::string, double> sums;
+    double least = 0.0;
+    for (const std::string &rail : names_of(measured.arms, Role::rail)) {
+        for (const Place &place : measured.results.places()) {
+            const std::optional<Figure> figure = measured.results.at(rail, place);
+            sums[rail] +=
+                figure && figure->median > 0.0 ? cost(figure->median, place.unit) * place.messages : 0.0;
+        }
+        least = least > 0.0 ? std::min(least, sums[rail]) : sums[rail];
+    }
+    std::vector<std::string> slow;
+    for (const auto &[rail, sum] : sums) {
+        if (sum > several * least) {
+            slow.push_back(rail);
+        }
+    }
+    return slow;
+}
+
+std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string> &more)
+{
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
 } // namespace
 
 std::string probe_lines(std::istream &log)
@@ -145,10 +174,20 @@ std::string probe_lines(std::istream &log)
     return lines;
 }
 
-void run_rounds(const Job &job, Measurements &measured, const std::function<void()> &after_first)
+void run_rounds(const Job &job, Measurements &measured,
+                const std::function<void(const Results &)> &first_look)
 {
-    Progress progress(job.rounds, static_cast<int>(measured.arms.size()));
+    const std::vector<std::string> brief = with(job.program, job.brief);
+    Progress progress(job.rounds + job.brief_rounds, static_cast<int>(measured.arms.size()));
     std::vector<Arm> order = measured.arms;
+    if (!job.first.empty()) {
+        Results seen;
+        for (const Arm &arm : order) {
+            launch_arm(job, with(job.program, job.first), arm, 1, progress, seen);
+        }
+        first_look(seen);
+    }
+    std::vector<std::string> slow;
     int wait_seconds = 10;
     for (int round = 1; round <= job.rounds; ++round) {
         progress.round(round, names(order));
@@ -164,7 +203,8 @@ void run_rounds(const Job &job, Measurements &measured, const std::function<void
         }
         for (const Arm &arm : order) {
             progress.arm(arm.name);
-            launch_arm(job, job.program, arm, round, progress, measured.results);
+            const bool is_slow = std::find(slow.begin(), slow.end(), arm.name) != slow.end();
+            launch_arm(job, is_slow ? brief : job.program, arm, round, progress, measured.results);
             if (round == 1 && arm.role == Role::fsbml) {
                 std::ifstream log(file_of(job, arm, ".log"));
                 measured.rails = read_rail_table(log);
@@ -175,9 +215,18 @@ void run_rounds(const Job &job, Measurements &measured, const std::function<void
             progress.done();
         }
         if (round == 1 && job.rounds > 1) {
-            progress.clear();
-            after_first();
             put_before_fsbml(order, best_rail(measured));
+        }
+        slow = round == 2 && !job.brief.empty() ? slow_rails(measured) : slow;
+    }
+    for (int round = 1; round <= job.brief_rounds; ++round) {
+        progress.round(job.rounds + round, "messages that are short");
+        for (const Arm &arm : order) {
+            if (arm.role == Role::fsbml || arm.role == Role::rail) {
+                progress.arm(arm.name);
+                launch_arm(job, brief, arm, 2, progress, measured.results);
+            }
+            progress.done();
         }
     }
 }

@@ -25,6 +25,11 @@ struct Job {
     bool quiet = false;       // wait for a quiet machine before each round
     bool verify_once = false; // programs check their data in the first round only
     std::string folder;       // for what the launches print
+
+    // Words behind the program's own. What is short is launched more often, as its launches differ most.
+    std::vector<std::string> first; // of one launch of each arm before all others; empty: there is none
+    std::vector<std::string> brief; // for what is short; empty: all rounds are alike
+    int brief_rounds = 0;           // of FSBML and the rails alone, after the others
 };
 
 // Results of the arms, and the rails that they were measured on.
@@ -35,9 +40,12 @@ struct Measurements {
     RailTable rails;
 };
 
-// Fills in all but the arms. Calls `after_first` when each arm has had its first turn. Throws
-// std::runtime_error with a message for users if a launch fails, hangs, or prints what is no result.
-void run_rounds(const Job &job, Measurements &measured, const std::function<void()> &after_first);
+// Fills in all but the arms. Calls `first_look` with the results of the launches before all others, which
+// count no more. A rail that takes several times as long as the best one is launched in two rounds, then for
+// what is short only. Throws std::runtime_error with a message for users if a launch fails, hangs, or prints
+// what is no result.
+void run_rounds(const Job &job, Measurements &measured,
+                const std::function<void(const Results &)> &first_look);
 
 // What a job of a program with the probe has left in its log: the probe's lines, without what stands before
 // them.
