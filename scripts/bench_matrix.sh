@@ -91,6 +91,10 @@ matrix_starts() {
     [ "$busy" -eq 0 ] || busy_words=(--busy "$busy")
     for rail in "${rails[@]}"; do options+=(--rail "$rail"); done
     programs=$(programs_build "$(openmpi_prefix)" calibrate_job)
+    # shellcheck disable=SC2064
+    trap "'$FSBML_TOP/fsbml' cluster down --name '$cluster' >/dev/null 2>&1" EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
     "$FSBML_TOP/fsbml" cluster up --name "$cluster" --replace "${options[@]}" >/dev/null 2>&1 || return 1
     for ((i = 1; i <= $2; i++)); do
         printf '\r%s: start %d of %d' "$1" "$i" "$2" >&2
@@ -99,9 +103,23 @@ matrix_starts() {
     done
     printf '\r%40s\r' "" >&2
     "$FSBML_TOP/fsbml" cluster down --name "$cluster" >/dev/null 2>&1
+    trap - EXIT INT TERM
+}
+
+# matrix_measure NAME ARGUMENTS...: all arms in one regime, into $folder/NAME.json; sets `interrupted` if a signal ended it.
+# shellcheck disable=SC2154 # bench_matrix has them
+matrix_measure() {
+    local into=$1 status=0
+    local -x FSBML_BUSY=$busy
+    shift
+    passing_signals "$FSBML_TOP/fsbml" bench onetoone "${options[@]}" --rounds "$rounds" --json "$folder/$into.json" \
+        --arms "fsbml,r2,rails$(matrix_told)" -- --to "$to" "$@" >"$folder/${into%.large}.out" || status=$?
+    [ "$status" -le 128 ] || interrupted=$status
+    return "$status"
 }
 
 bench_matrix() {
+    local interrupted=0
     local regimes=$MATRIX_REGIMES rounds=3 starts=10 json="" html="" name rail rails=() processes busy to folder options words=() sizes large
     while [ $# -gt 0 ]; do
         case "$1" in
@@ -146,12 +164,10 @@ bench_matrix() {
         # Number of ranks with large messages among their 32.
         [ "$processes" -eq 1 ] || { sizes=16,1024,16384 large=65536,262144; }
         say "regime $name: ${rails[*]}"
-        if FSBML_BUSY=$busy "$FSBML_TOP/fsbml" bench onetoone "${options[@]}" --rounds "$rounds" --json "$folder/$name.json" \
-            --arms "fsbml,r2,rails$(matrix_told)" -- --to "$to" --messages 1,32 --sizes "$sizes" >"$folder/$name.out" &&
-            FSBML_BUSY=$busy "$FSBML_TOP/fsbml" bench onetoone "${options[@]}" --rounds "$rounds" --json "$folder/$name.large.json" \
-                --arms "fsbml,r2,rails$(matrix_told)" -- --to "$to" --messages 1 --sizes "$large" --min-samples 1 >"$folder/$name.out"; then
+        if matrix_measure "$name" --messages 1,32 --sizes "$sizes" && matrix_measure "$name.large" --messages 1 --sizes "$large" --min-samples 1; then
             words+=(--cells "$name=$folder/$name.json" --cells "$name=$folder/$name.large.json")
         else
+            [ "$interrupted" -eq 0 ] || exit "$interrupted"
             say "regime $name did not succeed; what it printed is in $folder/$name.out"
         fi
         if [ "$starts" -gt 0 ] && matrix_starts "$name" "$starts" >"$folder/$name.starts"; then

@@ -60,6 +60,17 @@ TEST(Ratio, IsNoneWhereAnArmWasNotMeasured)
     EXPECT_FALSE(best_arm(results, {}, small));
 }
 
+// Two launches of five are no rival to be paired with each of the five.
+TEST(BestArm, WasLaunchedAtLeastHalfAsOften)
+{
+    std::string lines = line("b", 8, 16, 10);
+    for (int launch = 0; launch < 4; ++launch) {
+        lines += line("a", 8, 16, 11);
+    }
+    EXPECT_EQ(best_arm(results_of(lines), {"a", "b"}, small), "a");
+    EXPECT_EQ(best_arm(results_of(lines + line("b", 8, 16, 10)), {"a", "b"}, small), "b");
+}
+
 TEST(Ratio, IsNoneOfWhatIsNotAboveZero)
 {
     // L is what remains of the latency when the overheads are taken off.
