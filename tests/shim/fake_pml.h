@@ -38,13 +38,15 @@ opal_proc_t *ompi_proc_for_name(const opal_process_name_t name)
                : NULL;
 }
 
-/* This process' number among those of its node. */
-static inline void set_local_rank(uint32_t rank)
+/* This process' number among those of its node, and how many others these are. */
+static inline void set_local(uint32_t rank, uint32_t others)
 {
 #ifdef FSBML_OMPI_4
     ompi_process_info.my_local_rank = rank;
+    ompi_process_info.num_local_peers = others;
 #else
     opal_process_info.my_local_rank = (uint16_t) rank;
+    opal_process_info.num_local_peers = others;
 #endif
 }
 

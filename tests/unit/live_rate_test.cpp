@@ -16,11 +16,17 @@ using fsbml::LiveRate;
 constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::size_t kQuantum = 32768;
 
+fsbml_live_look_t look_of(std::uint64_t elapsed, std::uint64_t busy, std::uint64_t limited,
+                          std::uint64_t bytes, bool is_busy)
+{
+    return {elapsed, busy, limited, bytes, is_busy, false};
+}
+
 // A look of a millisecond at a rail that is busy all the time; gap in ns/byte.
 fsbml_live_look_t busy_look(double gap, std::uint64_t elapsed = kMs)
 {
     const auto bytes = static_cast<std::uint64_t>(static_cast<double>(elapsed) / gap);
-    return {elapsed, elapsed, 0, bytes, true};
+    return look_of(elapsed, elapsed, 0, bytes, true);
 }
 
 // Milliseconds until the rate jumps, -1: it does not.
@@ -102,9 +108,9 @@ TEST(LiveRate, FindsOutThatAHardlyUsedRailHasRecovered)
     int jumped = -1;
     for (int i = 0; i < 100 && jumped < 0; ++i) { // a fragment each 13 ms takes 1.3 ms
         bool any = false;
-        for (const fsbml_live_look_t &l : {fsbml_live_look_t{kMs, kMs, 0, 25000, true},
-                                           fsbml_live_look_t{kMs, 0, 0, kQuantum - 25000, false},
-                                           fsbml_live_look_t{2 * kMs, 0, 0, 0, false}}) {
+        for (const fsbml_live_look_t &l :
+             {look_of(kMs, kMs, 0, 25000, true), look_of(kMs, 0, 0, kQuantum - 25000, false),
+              look_of(2 * kMs, 0, 0, 0, false)}) {
             any = LiveRate::Change::jump == rate.look(l) || any;
         }
         jumped = any ? i : jumped;
@@ -119,9 +125,9 @@ TEST(LiveRate, IsNoFasterForBeingIdleAtALook)
 {
     LiveRate rate(40.0, 0.0, kQuantum);
     for (int i = 0; i < 200; ++i) { // 44 kB, 1.7 ms
-        rate.look({kMs, 0, 0, 0, true});
-        rate.look({kMs, 0, 0, 44'000, false});
-        rate.look({kMs, 0, 0, 0, false});
+        rate.look(look_of(kMs, 0, 0, 0, true));
+        rate.look(look_of(kMs, 0, 0, 44'000, false));
+        rate.look(look_of(kMs, 0, 0, 0, false));
     }
     EXPECT_EQ(40.0, rate.gap());
 }
@@ -131,8 +137,8 @@ TEST(LiveRate, IsNoSlowerForPauses)
 {
     LiveRate rate(40.0, 0.0, kQuantum);
     for (int i = 0; i < 1000; ++i) {
-        EXPECT_EQ(LiveRate::Change::none, rate.look({kMs, kMs, 0, 10000, true}));
-        EXPECT_EQ(LiveRate::Change::none, rate.look({kMs, 0, 0, 1000, false}));
+        EXPECT_EQ(LiveRate::Change::none, rate.look(look_of(kMs, kMs, 0, 10000, true)));
+        EXPECT_EQ(LiveRate::Change::none, rate.look(look_of(kMs, 0, 0, 1000, false)));
     }
     EXPECT_EQ(40.0, rate.gap());
 }
@@ -143,9 +149,9 @@ TEST(LiveRate, FindsOutThatARailWithOneMessageAtATimeIsSlower)
     LiveRate rate(40.0, 0.0, kQuantum);
     for (int i = 0; i < 20; ++i) {
         for (int ms = 0; ms < 13; ++ms) {
-            rate.look({kMs, 0, 0, 2500, ms < 12}, 100'000);
+            rate.look(look_of(kMs, 0, 0, 2500, ms < 12), 100'000);
         }
-        rate.look({kMs, 0, 0, 268, false}, 100'000);
+        rate.look(look_of(kMs, 0, 0, 268, false), 100'000);
     }
     EXPECT_GT(rate.gap(), 200.0);
     EXPECT_LT(rate.gap(), 440.0);
@@ -158,9 +164,9 @@ TEST(LiveRate, IsNoSlowerForALongWay)
     for (int i = 0; i < 200; ++i) { // 1.3 ms of bytes, and 10 ms until they are acknowledged
         for (int ms = 0; ms < 11; ++ms) {
             EXPECT_EQ(LiveRate::Change::none,
-                      rate.look({kMs, 0, 0, ms == 10 ? kQuantum : 0, true}, 10 * kMs));
+                      rate.look(look_of(kMs, 0, 0, ms == 10 ? kQuantum : 0, true), 10 * kMs));
         }
-        EXPECT_EQ(LiveRate::Change::none, rate.look({kMs, 0, 0, 0, false}, 10 * kMs));
+        EXPECT_EQ(LiveRate::Change::none, rate.look(look_of(kMs, 0, 0, 0, false), 10 * kMs));
     }
     EXPECT_EQ(40.0, rate.gap());
 }
@@ -169,7 +175,7 @@ TEST(LiveRate, IsNotTheReceivers)
 {
     LiveRate rate(40.0, 0.0, kQuantum);
     for (int ms = 0; ms < 3000; ++ms) { // it was stopped: nothing is taken in
-        EXPECT_EQ(LiveRate::Change::none, rate.look({kMs, kMs, kMs, 0, true}));
+        EXPECT_EQ(LiveRate::Change::none, rate.look(look_of(kMs, kMs, kMs, 0, true)));
     }
     EXPECT_EQ(40.0, rate.gap());
 }
@@ -178,7 +184,7 @@ TEST(LiveRate, IsNotWhatFollowsWhenTheReceiverGoesOn)
 {
     LiveRate rate(40.0, 0.0, kQuantum);
     for (int ms = 0; ms < 3000; ++ms) {
-        rate.look({kMs, kMs, kMs, 0, true});
+        rate.look(look_of(kMs, kMs, kMs, 0, true));
     }
     EXPECT_EQ(-1, jumps_after(rate, busy_look(160.0), 500)); // it takes in what it had left
     EXPECT_GT(jumps_after(rate, busy_look(160.0), 200), 0);  // that lasts: the rail has become slow
@@ -189,7 +195,7 @@ TEST(LiveRate, IsNotWhatABucketLetsPass)
     const double burst = 1e6;
     LiveRate rate(80.0, burst, kQuantum);
     for (int i = 0; i < 20; ++i) {
-        EXPECT_EQ(LiveRate::Change::none, rate.look({1000 * kMs, 0, 0, 0, false})); // the bucket fills
+        EXPECT_EQ(LiveRate::Change::none, rate.look(look_of(1000 * kMs, 0, 0, 0, false))); // the bucket fills
         for (int ms = 0; ms < 100; ++ms) { // and empties, ten times faster
             const double gap = ms < 8 ? 8.0 : 80.0;
             EXPECT_NE(LiveRate::Change::jump, rate.look(busy_look(gap))) << i << ' ' << ms;
@@ -203,8 +209,8 @@ TEST(LiveRate, IsNotWhatComesBackToABucketInShortPauses)
 {
     LiveRate rate(80.0, 100e3, kQuantum);
     for (int i = 0; i < 1000; ++i) {
-        rate.look({3 * kMs, 0, 0, 0, false});
-        rate.look({kMs, 0, 0, 50000, true}); // 37.5 kB of it
+        rate.look(look_of(3 * kMs, 0, 0, 0, false));
+        rate.look(look_of(kMs, 0, 0, 50000, true)); // 37.5 kB of it
     }
     EXPECT_NEAR(80.0, rate.gap(), 1.0);
 }
@@ -214,7 +220,7 @@ TEST(LiveRate, TakesTheKernelsCountBetweenLooksThatAreFarApart)
 {
     LiveRate rate(40.0, 0.0, kQuantum);
     for (int i = 0; i < 100; ++i) { // busy for 12 of 50 ms, at both looks: queued since
-        EXPECT_EQ(LiveRate::Change::none, rate.look({50 * kMs, 12 * kMs, 0, 300000, true}));
+        EXPECT_EQ(LiveRate::Change::none, rate.look(look_of(50 * kMs, 12 * kMs, 0, 300000, true)));
     }
     EXPECT_EQ(40.0, rate.gap());
     EXPECT_GT(jumps_after(rate, busy_look(400.0, 50 * kMs), 100), 0);
