@@ -62,7 +62,7 @@ driver_is_used() {
     local command commands
     ok "fsbml --version" equal "$(fsbml --version)" "fsbml $(fsbml_version)"
     commands=$(fsbml --help | sed -n 's/^  \([a-z]\+\)  .*/\1/p' | paste -sd' ')
-    ok "the commands that it lists" equal "$commands" "demo bench simulate calibrate whatif trace replay prefix cluster"
+    ok "the commands that it lists" equal "$commands" "rails demo bench simulate calibrate whatif trace replay prefix cluster"
     for command in $commands; do
         ok "fsbml $command --help" quietly fsbml "$command" --help
         ok "... names the installed command" not grep -qF ./fsbml "$WORK/out"
