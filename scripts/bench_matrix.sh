@@ -43,6 +43,7 @@ options:
   --list           what the regimes are
   --json FILE      write everything (docs/matrix.schema.json)
   --html FILE      write a page
+  --leaflet FILE   write a page to hand round: a few of the figures as bars, and what FSBML is (docs/index.html)
 HELP
 }
 
@@ -67,6 +68,16 @@ matrix_told() {
         arm+=:btl_tcp_bandwidth_rail$number=$(($(rate_kbit "$rate") / 1000))
     done
     printf ',%s' "$arm"
+}
+
+# matrix_words: the rails' rates, for a person.
+matrix_words() {
+    local rail text=""
+    for rail in "${rails[@]}"; do
+        rail=${rail#rate=}
+        text+=${text:+" and "}$(sed -E 's/^([0-9]+)([mg])bit.*/\1 \u\2bit\/s/; s/^none.*/no limit/' <<<"$rail")
+    done
+    printf '%s' "$text"
 }
 
 # matrix_set: the rails' G in ns a byte, of full frames: 1514 bytes of which 1448 are data; 0 where there is no rate.
@@ -120,10 +131,10 @@ matrix_measure() {
 
 bench_matrix() {
     local interrupted=0
-    local regimes=$MATRIX_REGIMES rounds=3 starts=10 json="" html="" name rail rails=() processes busy to folder options words=() sizes large
+    local regimes=$MATRIX_REGIMES rounds=3 starts=10 json="" html="" leaflet="" name rail rails=() processes busy to folder options words=() sizes large
     while [ $# -gt 0 ]; do
         case "$1" in
-            --regimes | --rounds | --starts | --json | --html) value_of "$1" $# ;;
+            --regimes | --rounds | --starts | --json | --html | --leaflet) value_of "$1" $# ;;
         esac
         case "$1" in
             --regimes) regimes=${2//,/ } && shift ;;
@@ -134,6 +145,7 @@ bench_matrix() {
                 ;;
             --json) json=$(readlink -m -- "$2") && shift ;;
             --html) html=$(readlink -m -- "$2") && shift ;;
+            --leaflet) leaflet=$(readlink -m -- "$2") && shift ;;
             --list)
                 matrix_list
                 return 0
@@ -165,7 +177,7 @@ bench_matrix() {
         [ "$processes" -eq 1 ] || { sizes=16,1024,16384 large=65536,262144; }
         say "regime $name: ${rails[*]}"
         if matrix_measure "$name" --messages 1,32 --sizes "$sizes" && matrix_measure "$name.large" --messages 1 --sizes "$large" --min-samples 1; then
-            words+=(--cells "$name=$folder/$name.json" --cells "$name=$folder/$name.large.json")
+            words+=(--about "$name=$(matrix_words)" --cells "$name=$folder/$name.json" --cells "$name=$folder/$name.large.json")
         else
             [ "$interrupted" -eq 0 ] || exit "$interrupted"
             say "regime $name did not succeed; what it printed is in $folder/$name.out"
@@ -177,5 +189,6 @@ bench_matrix() {
     [ ${#words[@]} -gt 0 ] || die "bench matrix: no regime succeeded."
     [ -z "$json" ] || words+=(--json "$json")
     [ -z "$html" ] || words+=(--html "$html")
+    [ -z "$leaflet" ] || words+=(--leaflet "$leaflet")
     simulator_run matrix --setting "Open MPI $(openmpi_version "$(openmpi_prefix)"), $(nproc) processors, $rounds rounds" "${words[@]}"
 }

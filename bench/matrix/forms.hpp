@@ -13,10 +13,12 @@ struct Matrix {
     std::string setting;
     std::vector<Cell> cells;
     std::vector<Starts> starts;
+    std::vector<std::pair<std::string, std::string>> about; // each regime's name, and its rails in words
 };
 
 std::string text_of(const Matrix &matrix);
 std::string page_of(const Matrix &matrix);
+std::string leaflet_of(const Matrix &matrix);     // a page to hand round, of a few cells of each regime
 nlohmann::json document_of(const Matrix &matrix); // docs/matrix.schema.json
 
 } // namespace fsbml::matrix

@@ -48,6 +48,7 @@ Cell cell_of(const std::string &regime, const nlohmann::json &point)
     cell.fsbml_us = middle(own);
     for (const auto &[name, arm] : point.at("arms").items()) {
         const double us = middle(arm.at("launches").get<std::vector<double>>());
+        cell.arms.push_back(Arm{name, us});
         if (name.compare(0, 5, "fsbml") != 0 && (cell.best.empty() || us < cell.best_us)) {
             cell.best = name;
             cell.best_us = us;

@@ -17,6 +17,11 @@ namespace fsbml::matrix
 
 using bench::Verdict;
 
+struct Arm {
+    std::string name;
+    double us = 0.0; // the median over the rounds
+};
+
 struct Cell {
     std::string regime;
     std::size_t messages = 0;
@@ -29,6 +34,7 @@ struct Cell {
     double high = 0.0;
     double r2 = 0.0; // FSBML's time by r2's on all rails; 0 where that was not run
     Verdict verdict = Verdict::unclear;
+    std::vector<Arm> arms;
 };
 
 // Ratios of paired rounds: slower where the median is beyond 3 % and every round is beyond 1; the same where

@@ -22,7 +22,8 @@ struct Request {
     std::vector<std::string> starts;
     std::string setting;
     std::string json;
-    std::string html;
+    std::string html, leaflet;
+    std::vector<std::string> about;
 };
 
 std::string read(const std::string &file)
@@ -57,6 +58,8 @@ void add_options(CLI::App &app, Request &request)
     app.add_option("--setting", request.setting, "what stands above the table");
     app.add_option("--json", request.json, "write everything to this file; - is stdout");
     app.add_option("--html", request.html, "write a page to this file");
+    app.add_option("--leaflet", request.leaflet, "write a page to hand round to this file");
+    app.add_option("--about", request.about, "a regime's rails in words: NAME=WORDS");
 }
 
 void work(const Request &request)
@@ -78,6 +81,9 @@ void work(const Request &request)
         }
         matrix.starts.push_back(starts_of(name, read(rest.substr(at + 1)), set));
     }
+    for (const std::string &word : request.about) {
+        matrix.about.push_back(parted(word));
+    }
     if (request.json != "-") {
         fmt::print("{}", text_of(matrix));
     }
@@ -86,6 +92,9 @@ void work(const Request &request)
     }
     if (!request.html.empty()) {
         fsbml::bench::write(request.html, page_of(matrix));
+    }
+    if (!request.leaflet.empty()) {
+        fsbml::bench::write(request.leaflet, leaflet_of(matrix));
     }
 }
 

@@ -87,6 +87,24 @@ TEST(MatrixStarts, OfUnknownRatesAreOnlyCounted)
     EXPECT_EQ(0U, s.off);
 }
 
+// Bars are of the rail that is best, not of the worst one.
+TEST(Matrix, IsHandedRound)
+{
+    nlohmann::json document = benchmark({10, 11, 12}, {80, 80, 80}, {20, 20, 20});
+    document["points"][0]["messages"] = 32;
+    document["points"][0]["bytes"] = 16384;
+    Matrix matrix;
+    matrix.setting = "here";
+    matrix.cells = cells_of("fast", document);
+    EXPECT_EQ(std::string::npos,
+              leaflet_of(matrix).find("class=\"own\" style")); // nothing is known of its rails
+    matrix.about = {{"fast", "2 and 1 Gbit/s"}};
+    const std::string page = leaflet_of(matrix);
+    EXPECT_NE(std::string::npos, page.find("<h2>2 and 1 Gbit/s</h2>"));
+    EXPECT_NE(std::string::npos, page.find("32 messages of 16 KiB there and back"));
+    EXPECT_NE(std::string::npos, page.find("class=\"own\" style=\"width: 13.75%\"></b></span><span>11 us"));
+}
+
 TEST(Matrix, IsShownThreeWays)
 {
     Matrix matrix;
