@@ -220,7 +220,9 @@ TEST(LiveRate, TakesTheKernelsCountBetweenLooksThatAreFarApart)
 {
     LiveRate rate(40.0, 0.0, kQuantum);
     for (int i = 0; i < 100; ++i) { // busy for 12 of 50 ms, at both looks: queued since
-        EXPECT_EQ(LiveRate::Change::none, rate.look(look_of(50 * kMs, 12 * kMs, 0, 300000, true)));
+        fsbml_live_look_t look = look_of(50 * kMs, 12 * kMs, 0, 300000, true);
+        look.may_have_idled = true;
+        EXPECT_EQ(LiveRate::Change::none, rate.look(look));
     }
     EXPECT_EQ(40.0, rate.gap());
     EXPECT_GT(jumps_after(rate, busy_look(400.0, 50 * kMs), 100), 0);

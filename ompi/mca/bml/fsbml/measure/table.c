@@ -13,8 +13,7 @@
  * they are not all the same: then the user has set them, as r2 would have it; else the speeds of the
  * devices, where all are known; else the rails are alike. */
 
-/* Of no rail much: what counts is how they compare. */
-static const double USUAL_MBPS = 10000, USUAL_L_NS = 10000, USUAL_O_NS = 1000;
+static const double USUAL_MBPS = 10000;
 
 static double told_mbps(uint32_t rail)
 {
@@ -49,11 +48,11 @@ static fsbml_loggp_t prior(uint32_t rail)
     const bool devices = all_have(device_mbps, &speeds_differ), told = all_have(told_mbps, &told_differ),
                latencies = all_have(told_us, &latencies_differ);
     const double mbps = told && told_differ ? told_mbps(rail) : devices ? device_mbps(rail) : USUAL_MBPS;
-    return (fsbml_loggp_t){.L_ns = latencies && latencies_differ ? told_us(rail) * 1e3 : USUAL_L_NS,
-                           .o_s_ns = USUAL_O_NS,
-                           .o_r_ns = USUAL_O_NS,
-                           .g_ns = USUAL_O_NS,
-                           .G_ns_per_byte = 8e3 / mbps};
+    fsbml_loggp_t p = fsbml_loggp_assumed(mbps);
+    if (latencies && latencies_differ) {
+        p.L_ns = told_us(rail) * 1e3;
+    }
+    return p;
 }
 
 void fsbml_table_assume(uint32_t rail, fsbml_fit_t *fit)

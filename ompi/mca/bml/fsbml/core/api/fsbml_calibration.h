@@ -128,11 +128,16 @@ fsbml_fit_t fsbml_fit_alone(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
  */
 fsbml_loggp_t fsbml_fit_reverse(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
+/** What is assumed of a rail of which only the speed is known: of no rail much, what counts is how they
+ * compare.
+ */
+fsbml_loggp_t fsbml_loggp_assumed(double mbps) FSBML_NOEXCEPT;
+
 /**
  * What a job has learnt of a rail by using it: a byte of a fragment of `quantum` bytes takes so many ns
  * there. If that differs by more than a tenth from what the fit says, gaps and bucket are scaled, and the fit
- * is sure, also one that was disturbed. The other direction stays: nothing was learnt of it. False: nothing is
- * changed, as that is what the fit says, or cannot be.
+ * is sure, also one that was disturbed. The other direction stays: nothing was learnt of it. False: nothing
+ * is changed, as that is what the fit says, or cannot be.
  */
 bool fsbml_fit_learn(fsbml_fit_t *fit, double gap_ns_per_byte, size_t quantum) FSBML_NOEXCEPT;
 
@@ -216,8 +221,8 @@ void fsbml_sweep_level(fsbml_fit_t *fits, size_t n) FSBML_NOEXCEPT;
 bool fsbml_fit_is_like(const fsbml_fit_t *fit, const fsbml_fit_t *other) FSBML_NOEXCEPT;
 
 /** Whether a rail is as a fit says, by PRTT(1,0,s) and the stream there of a sweep: the first to a third less
- * or a half more and 20 us, as latencies differ from job to job on one machine, G to 15 %. A stream that is not
- * steady was disturbed: then it refutes only what is better than the fit, or three times slower. */
+ * or a half more and 20 us, as latencies differ from job to job on one machine, G to 15 %. A stream that is
+ * not steady was disturbed: then it refutes only what is better than the fit, or three times slower. */
 bool fsbml_sweep_confirms(const fsbml_sweep_t *seen, const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /* --------------------------------------------------------- rails together */

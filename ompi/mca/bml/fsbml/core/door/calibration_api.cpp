@@ -129,6 +129,11 @@ fsbml_loggp_t fsbml_fit_reverse(const fsbml_fit_t *fit) noexcept
     return nullptr != fit ? fsbml::reverse(*fit) : fsbml_loggp_t{};
 }
 
+fsbml_loggp_t fsbml_loggp_assumed(double mbps) noexcept
+{
+    return fsbml::assumed(mbps);
+}
+
 bool fsbml_fit_learn(fsbml_fit_t *fit, double gap_ns_per_byte, size_t quantum) noexcept
 {
     return nullptr != fit && fsbml::learn(*fit, gap_ns_per_byte, quantum);

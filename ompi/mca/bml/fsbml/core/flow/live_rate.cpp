@@ -18,8 +18,6 @@ constexpr std::uint64_t kHeldUpNs = 500'000'000; // at most, what comes after th
 constexpr double kLate = 2.0;                    // times later than it should be
 constexpr double kPart = 0.25;                   // of a fragment, which it must have delivered
 constexpr std::uint64_t kSparseNs = 20'000'000;  // of a rail that is busy now and then
-constexpr std::uint64_t kApartNs = 8'000'000;    // looks that are farther apart tell less than the kernel
-constexpr double kBusy = 0.9;                    // share of the time: all of it, but for the count's steps
 constexpr double kLimited = 0.1;
 constexpr double kBeyond = 1.2;
 constexpr double kFarBeyond = 1.5;
@@ -55,10 +53,10 @@ void LiveRate::restart() noexcept
 
 LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_trip_ns) noexcept
 {
-    const bool apart = l.elapsed_ns > kApartNs || l.may_have_idled;
-    const std::uint64_t busy = apart ? std::min(l.busy_ns, l.elapsed_ns) : l.is_busy ? l.elapsed_ns : 0;
-    const bool all_of_it =
-        was_busy_ && l.is_busy && !l.may_have_idled && (!apart || share(busy, l.elapsed_ns) >= kBusy);
+    const std::uint64_t busy = l.may_have_idled ? std::min(l.busy_ns, l.elapsed_ns)
+                               : l.is_busy      ? l.elapsed_ns
+                                                : 0;
+    const bool all_of_it = was_busy_ && l.is_busy && !l.may_have_idled;
     const bool begins = l.is_busy && !was_busy_;
     was_busy_ = l.is_busy;
     if (share(l.limited_ns, l.elapsed_ns) > kLimited) {
@@ -91,7 +89,7 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
     busy_ += busy;
     bytes_ += static_cast<double>(l.bytes) - from_bucket;
     times_ += begins ? 1 : 0;
-    is_exact_ = is_exact_ && !apart;
+    is_exact_ = is_exact_ && !l.may_have_idled;
     saturated_ = saturated_ && all_of_it;
     const bool late = static_cast<double>(busy_) >= kLate * kFragments * quantum_ * gap_;
     const bool enough = saturated_ ? (busy_ >= kLeastNs && bytes_ >= kFragments * quantum_)

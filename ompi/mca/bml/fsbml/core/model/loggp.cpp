@@ -80,6 +80,16 @@ fsbml_loggp_t slowed(const fsbml_loggp_t &p, double factor) noexcept
     return s;
 }
 
+fsbml_loggp_t assumed(double mbps) noexcept
+{
+    constexpr double usual_L = 10e3, usual_o = 1e3;
+    fsbml_loggp_t p{};
+    p.L_ns = usual_L;
+    p.o_s_ns = p.o_r_ns = p.g_ns = usual_o;
+    p.G_ns_per_byte = 8e3 / mbps;
+    return p;
+}
+
 bool learn(fsbml_fit_t &fit, double gap_ns_per_byte, std::size_t quantum) noexcept
 {
     constexpr double same = 1.1;

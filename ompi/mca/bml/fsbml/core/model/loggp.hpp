@@ -61,6 +61,9 @@ double gap_ns(const fsbml_loggp_t &p, double bytes) noexcept;
 // The same rail, as many times slower; its shaper's bucket holds as many bytes.
 fsbml_loggp_t slowed(const fsbml_loggp_t &p, double factor) noexcept;
 
+// See fsbml_loggp_assumed().
+fsbml_loggp_t assumed(double mbps) noexcept;
+
 // See fsbml_fit_learn().
 bool learn(fsbml_fit_t &fit, double gap_ns_per_byte, std::size_t quantum) noexcept;
 
