@@ -21,7 +21,7 @@ changes nothing.
 HELP
 }
 
-# rails_ask HOST: what it says of its interfaces. Within 10 s, or it is named.
+# rails_ask HOST: what it says of its interfaces, within 20 s.
 rails_ask() {
     local host=$1
     if [ "$host" = "$(uname -n)" ] || [ "$host" = localhost ]; then
@@ -52,12 +52,12 @@ cmd_rails() {
     if [ -n "$file" ]; then
         [ ${#hosts[@]} -eq 0 ] || die "rails: --host and --hostfile exclude each other."
         [ -r "$file" ] || die "rails: '$file' cannot be read."
-        mapfile -t hosts < <(sed -E 's/#.*//; s/^[[:space:]]+//; s/[[:space:]].*//; /^$/d' "$file" | sort -u)
+        mapfile -t hosts < <(sed -E 's/#.*//; s/^[[:space:]]+//; s/[[:space:]].*//; /^$/d' "$file")
         [ ${#hosts[@]} -gt 0 ] || die "rails: '$file' names no node."
     fi
     [ ${#hosts[@]} -gt 0 ] || hosts=("$(uname -n)")
-    # mpirun takes n1:4, too.
-    hosts=("${hosts[@]%%:*}")
+    # mpirun takes n1:4, too, and a node twice.
+    mapfile -t hosts < <(printf '%s\n' "${hosts[@]%%:*}" | awk '!seen[$0]++')
     for host in "${hosts[@]}"; do
         [[ $host =~ ^[A-Za-z0-9][A-Za-z0-9._@-]*$ ]] || die "rails: '$host' is no node's name."
     done

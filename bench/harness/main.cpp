@@ -81,15 +81,19 @@ void add_options(CLI::App &app, Request &request)
     });
 }
 
-void print_results(const Report &report, const std::string &when)
+std::string unit_of(const Results &results)
 {
     std::set<std::string> units;
-    for (const Place &place : report.results.places()) {
+    for (const Place &place : results.places()) {
         units.insert(place.unit);
     }
-    const std::string unit = units.size() == 1
-                                 ? (is_rate(*units.begin()) ? "rate in " : "time in ") + *units.begin()
-                                 : "times and rates";
+    return units.size() == 1 ? (is_rate(*units.begin()) ? "rate in " : "time in ") + *units.begin()
+                             : "times and rates";
+}
+
+void print_results(const Report &report, const std::string &when)
+{
+    const std::string unit = unit_of(report.results);
     const bool exchange = report.bench == "onetoone" || report.bench == "equal" || report.bench == "single";
     fmt::print("\n{}, {}\nmedian {}{}, ± half the distance of the quartiles over launches;\n"
                "ratios are of times, medians over the rounds; best: the best rail alone; {}\n\n{}",
@@ -167,9 +171,11 @@ void work(const Request &request)
             when += fmt::format(", and {} of what is short", request.job.brief_rounds);
         }
         run_rounds(request.job, report, [&](const Results &seen) {
-            fmt::print(
-                "\nA first look, one launch each; the table comes after {}. Time of a message in us:\n{}\n",
-                when, results_table(seen, report.arms));
+            if (seen.places().size() > 50) {
+                return; // of many points it would be none
+            }
+            fmt::print("\nA first look, one launch each; the table comes after {}; {}:\n{}\n", when,
+                       unit_of(seen), results_table(seen, report.arms));
             std::fflush(stdout);
         });
     }

@@ -2,6 +2,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "forms.hpp"
 
+#include "explain/verdict/figures.hpp"
+#include "tools/text/duration.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -59,20 +62,6 @@ constexpr const char *kPicture = R"(<h2>How it chooses</h2>
 a rail that becomes slower in mid-job gets less, and one whose cable is pulled nothing.</p>
 )";
 
-std::string time_text(double us)
-{
-    return us < 1000.0 ? fmt::format("{:.3g} us", us)
-           : us < 1e6  ? fmt::format("{:.3g} ms", us / 1e3)
-                       : fmt::format("{:.3g} s", us / 1e6);
-}
-
-std::string bytes_text(std::size_t bytes)
-{
-    return bytes >= 1U << 20   ? fmt::format("{} MiB", bytes >> 20)
-           : bytes >= 1U << 10 ? fmt::format("{} KiB", bytes >> 10)
-                               : fmt::format("{} bytes", bytes);
-}
-
 std::string bars_of(const Cell &cell)
 {
     struct Bar {
@@ -96,12 +85,13 @@ std::string bars_of(const Cell &cell)
     std::string text =
         fmt::format("<h3>{}{} there and back</h3>\n<div class=\"bars\">\n",
                     cell.messages == 1 ? "one message of " : fmt::format("{} messages of ", cell.messages),
-                    bytes_text(cell.bytes));
+                    size_text(static_cast<double>(cell.bytes)));
     for (const Bar &bar : bars) {
         if (bar.us > 0.0) {
-            text += fmt::format(
-                "<span>{}</span><span><b{} style=\"width: {:.2f}%\"></b></span><span>{}</span>\n", bar.name,
-                bar.us == cell.fsbml_us ? " class=\"own\"" : "", 100.0 * bar.us / most, time_text(bar.us));
+            text +=
+                fmt::format("<span>{}</span><span><b{} style=\"width: {:.2f}%\"></b></span><span>{}</span>\n",
+                            bar.name, bar.us == cell.fsbml_us ? " class=\"own\"" : "", 100.0 * bar.us / most,
+                            bench::duration(1e3 * bar.us));
         }
     }
     return text + "</div>\n";

@@ -58,6 +58,10 @@ ok "... in a plain sentence" told '^With 32 messages of 4096 bytes, FSBML is SLO
 grid 1.005 0.1 >"$scratch/in"
 ok "half a percent is no difference" summarise onetoone
 ok "... in the sentence" told 'FSBML is as fast as the best rail alone'
+ok "... which blames no rail, as r2 uses both" equal "$(grep -c 'as it sends all of them' "$scratch/out")" 0
+sed -i '/"arm":"r2"/s/"eth1":10/"eth1":1/' "$scratch/in"
+ok "r2 that uses one rail" summarise onetoone
+ok "... is told so" told "times FSBML's time, as it sends all of them by eth0\."
 
 grid 0.54 0.1 >"$scratch/in"
 ok "two equal rails at 0.54 are summarised" summarise equal

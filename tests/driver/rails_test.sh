@@ -79,7 +79,7 @@ ok "... which are the rails" said 'FSBML would use these rails: eth0, eth1\.'
 ok "... one of them measured by an earlier job" line '10\.0\.0\.0/24 eth0 2 hardware ixgbe 0 1500 10 Gbit/s 8 Gbit/s, 25 us, 2026-11-20 yes'
 ok "... the other not yet" line '10\.0\.1\.0/24 eth1 2 hardware igb 1 1500 1 Gbit/s - yes'
 ok "... and messages go by them" said '64 B .*eth0'
-printf 'n1:4 slots=4 # first\n\n# none\nn2\n' >"$scratch/hosts"
+printf 'n1:4 slots=4 # first\n\n# none\nn2\nn1\n' >"$scratch/hosts"
 ok "the same by a host file" eval 'cp "$scratch/out" "$scratch/before" && rails --hostfile "$scratch/hosts" && cmp -s "$scratch/out" "$scratch/before"'
 ok "a node that does not answer" refuses 'not all nodes have answered: n3: ssh: connect to host n3' rails --host n1,n3
 printf 'hello\n' >"$scratch/n4"

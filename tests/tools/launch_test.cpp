@@ -40,6 +40,78 @@ protected:
     std::filesystem::path folder;
 };
 
+// A launcher that says what a program would, 10 us on the fast rail, 100 on the slow one, and keeps what it
+// was asked.
+class Rounds : public Launches
+{
+protected:
+    void SetUp() override
+    {
+        Launches::SetUp();
+        std::ofstream(folder / "launcher") << R"(#!/bin/sh
+for word; do case "$before" in --arm) arm=$word ;; --sizes) sizes=$word ;; esac; before=$word; done
+echo "$arm $sizes" >>"${0%/*}/asked"
+us=10; [ "$arm" != slow ] || us=100
+for bytes in $(echo "$sizes" | tr , ' '); do
+    printf '{"bench":"onetoone","operation":"exchange","variant":"","arm":"%s","messages":1,"bytes":%s,"unit":"us","median":%s,"samples":[%s]}\n' "$arm" "$bytes" "$us" "$us"
+done
+)";
+        std::filesystem::permissions(folder / "launcher", std::filesystem::perms::owner_all);
+        job.launcher = folder / "launcher";
+        job.folder = folder;
+        job.program = {"program", "--sizes", "16,65536"};
+        measured.arms = make_arms({"fsbml", "r2", "fast", "slow"}, {"fast", "slow"}, RailKind::network);
+    }
+
+    std::size_t asked(const std::string &what) const
+    {
+        std::ifstream lines(folder / "asked");
+        std::size_t n = 0;
+        for (std::string line; std::getline(lines, line);) {
+            n += line == what ? 1U : 0U;
+        }
+        return n;
+    }
+
+    Job job;
+    Measurements measured;
+};
+
+TEST_F(Rounds, LaunchWhatIsSlowTwiceAndWhatIsShortOften)
+{
+    job.first = {"--sizes", "16"};
+    job.brief = {"--sizes", "16"};
+    job.brief_rounds = 4;
+    std::size_t looks = 0;
+    run_rounds(job, measured, [&](const Results &seen) {
+        ++looks;
+        EXPECT_EQ(seen.places().size(), 1U);
+        EXPECT_EQ(seen.arms().size(), 4U);
+        EXPECT_TRUE(measured.results.places().empty());
+    });
+    EXPECT_EQ(looks, 1U);
+    EXPECT_EQ(asked("fsbml 16,65536"), 5U);
+    EXPECT_EQ(asked("r2 16,65536"), 5U);
+    EXPECT_EQ(asked("fast 16,65536"), 5U);
+    EXPECT_EQ(asked("slow 16,65536"), 2U);
+    EXPECT_EQ(asked("slow 16"), 1U + 3U + 4U);
+    EXPECT_EQ(asked("fast 16"), 1U + 4U);
+    EXPECT_EQ(asked("r2 16"), 1U);
+    EXPECT_EQ(measured.results.launches("fsbml", {"exchange", "", 1, 16, "us"}).size(),
+              9U); // the first look does not count
+}
+
+TEST_F(Rounds, AreAlikeUnlessAsked)
+{
+    std::size_t looks = 0;
+    run_rounds(job, measured, [&](const Results &seen) {
+        ++looks;
+        EXPECT_EQ(seen.launches("slow", {"exchange", "", 1, 65536, "us"}).size(), 1U);
+    });
+    EXPECT_EQ(looks, 1U);
+    EXPECT_EQ(asked("slow 16,65536"), 5U);
+}
+
 TEST_F(Launches, KeepOutputAndStatus)
 {
     const Outcome outcome = shell("echo result; echo word >&2; exit 3");

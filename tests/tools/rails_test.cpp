@@ -65,7 +65,7 @@ TEST(Rails, FindsWhatTwoNodesShare)
 
 TEST(Rails, TellsWhatIsNoRail)
 {
-    const std::string bridge = line("docker0", "172.17.0.1/16", "up\t1500\t-\t-\t-\t-\tbridge\t-");
+    const std::string bridge = line("docker0", "172.17.0.1/16", "up\t1500\t-\t-\t-\t-\tprivate\t-");
     const auto nets = of(node(1, card("eth0", 0, 1) + card("eth1", 1, 1) + card("eth2", 2, 1) + bridge)
                          + node(2, card("eth0", 0, 2) + card("eth1", 1, 2, "cut\t1500\t-") + bridge));
     ASSERT_EQ(nets.size(), 4U);

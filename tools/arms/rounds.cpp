@@ -215,6 +215,10 @@ void run_rounds(const Job &job, Measurements &measured,
             progress.done();
         }
         if (round == 1 && job.rounds > 1) {
+            if (job.first.empty()) {
+                progress.clear();
+                first_look(measured.results);
+            }
             put_before_fsbml(order, best_rail(measured));
         }
         slow = round == 2 && !job.brief.empty() ? slow_rails(measured) : slow;

@@ -41,9 +41,9 @@ struct Measurements {
 };
 
 // Fills in all but the arms. Calls `first_look` with the results of the launches before all others, which
-// count no more. A rail that takes several times as long as the best one is launched in two rounds, then for
-// what is short only. Throws std::runtime_error with a message for users if a launch fails, hangs, or prints
-// what is no result.
+// count no more, or, where there are none, of the first of several rounds. A rail that takes several times as
+// long as the best one is launched in two rounds, then for what is short only. Throws std::runtime_error with
+// a message for users if a launch fails, hangs, or prints what is no result.
 void run_rounds(const Job &job, Measurements &measured,
                 const std::function<void(const Results &)> &first_look);
 

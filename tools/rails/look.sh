@@ -25,12 +25,24 @@ below() {
     printf '%s' "${list:--}"
 }
 
+# bridge NAME: one over network cards, or one of the node itself, for containers or virtual machines.
+bridge() {
+    for path in "/sys/class/net/$1"/brif/*; do
+        port=/sys/class/net/${path##*/}
+        if [ -e "$port/device" ] || [ -d "$port/bonding" ]; then
+            echo bridge
+            return
+        fi
+    done
+    echo private
+}
+
 kind() {
     sys=/sys/class/net/$1
     type=$(sed -n 's/^DEVTYPE=//p' "$sys/uevent" 2>/dev/null)
     if [ "$(first "$sys/type")" = 772 ]; then echo loopback
     elif [ -d "$sys/bonding" ]; then echo bond
-    elif [ -d "$sys/bridge" ]; then echo bridge
+    elif [ -d "$sys/bridge" ]; then bridge "$1"
     elif [ -e "$sys/tun_flags" ]; then echo tunnel
     elif [ -n "$type" ]; then echo "$type"
     elif [ "$(first "$sys/type")" = 32 ]; then echo infiniband

@@ -23,9 +23,6 @@ namespace fsbml::rails
 namespace
 {
 
-// Of a rail of which its device's speed alone is known; as the component assumes it (measure/table.c).
-constexpr double kUsualL = 10000.0;
-constexpr double kUsualO = 1000.0;
 constexpr std::size_t kEager = 65536; // of Open MPI's tcp
 constexpr std::size_t kQuantum = 65536;
 constexpr std::size_t kNamed = 4; // nodes in a sentence
@@ -35,22 +32,10 @@ bool begins(const std::string &text, const char *with)
     return text.rfind(with, 0) == 0;
 }
 
-// A bridge without a port that is hardware, or what containers, virtual machines and tunnels are known to
-// call theirs.
-bool is_private(const Interface &interface, const Node &node)
+// Containers', virtual machines' and tunnels'.
+bool is_private(const Interface &interface)
 {
-    static const char *const names[] = {"docker", "br-",  "virbr",   "cni", "podman", "lxcbr",
-                                        "lxdbr",  "cali", "flannel", "tun", "tap",    "wg"};
-    const bool named = std::any_of(std::begin(names), std::end(names),
-                                   [&](const char *name) { return begins(interface.name, name); });
-    const bool has_hardware =
-        std::any_of(interface.below.begin(), interface.below.end(), [&](const std::string &name) {
-            return std::any_of(node.interfaces.begin(), node.interfaces.end(),
-                               [&](const Interface &i) { return i.name == name && !i.device.empty(); })
-                   || begins(name, "en") || begins(name, "eth") || begins(name, "bond") || begins(name, "ib");
-        });
-    return interface.kind == "tunnel" || interface.kind == "wireguard"
-           || ((interface.kind == "bridge" || named) && !has_hardware);
+    return interface.kind == "private" || interface.kind == "tunnel" || interface.kind == "wireguard";
 }
 
 std::string names(const std::set<std::string> &all)
@@ -176,23 +161,17 @@ void note_shared(std::vector<Network> &networks)
     }
 }
 
-fsbml_loggp_t assumed(double mbit)
+std::time_t written(const std::string &path)
 {
-    fsbml_loggp_t p{};
-    p.L_ns = kUsualL;
-    p.o_s_ns = p.o_r_ns = p.g_ns = kUsualO;
-    p.G_ns_per_byte = 8e3 / mbit;
-    return p;
+    struct stat s = {};
+    return 0 == stat(path.c_str(), &s) ? s.st_mtime : 0;
 }
 
-std::string day_of(const std::string &path)
+std::string day_of(std::time_t time)
 {
-    struct stat s {
-    };
-    struct tm when {
-    };
+    struct tm when = {};
     char text[16] = "";
-    if (0 == stat(path.c_str(), &s) && nullptr != localtime_r(&s.st_mtime, &when)) {
+    if (nullptr != localtime_r(&time, &when)) {
         (void) std::strftime(text, sizeof text, "%Y-%m-%d", &when);
     }
     return text;
@@ -213,7 +192,7 @@ std::vector<Network> networks_of(const std::vector<Node> &nodes)
             if (at == all.end()) {
                 at = all.insert(all.end(), Network{interface.network, {}, Use::rail, {}, {}});
             }
-            at->use = is_private(interface, node) ? Use::private_ : at->use;
+            at->use = is_private(interface) ? Use::private_ : at->use;
             at->members.push_back(Member{node.name, interface});
         }
     }
@@ -264,14 +243,14 @@ double mbit_of(const Network &network)
 
 void find_measured(std::vector<Network> &networks, const std::string &folder, const std::string &table)
 {
-    std::vector<std::pair<std::filesystem::file_time_type, std::string>> files;
+    std::vector<std::pair<std::time_t, std::string>> files;
     std::error_code none;
     if (!table.empty()) {
-        files.emplace_back(std::filesystem::file_time_type{}, table);
+        files.emplace_back(written(table), table);
     } else if (!folder.empty()) {
         for (const auto &entry : std::filesystem::directory_iterator(folder, none)) {
             if (begins(entry.path().filename().string(), "rails-")) {
-                files.emplace_back(entry.last_write_time(none), entry.path().string());
+                files.emplace_back(written(entry.path().string()), entry.path().string());
             }
         }
     }
@@ -287,8 +266,9 @@ void find_measured(std::vector<Network> &networks, const std::string &folder, co
         }
         for (Network &n : networks) {
             for (std::uint32_t r = 0; r < t->n_rails && !n.measured; ++r) {
-                if ("tcp:" + n.network == t->rail[r].key && t->rail[r].fit.valid) {
-                    n.measured = Measured{t->rail[r].fit.params, day_of(path)};
+                const fsbml_fit_t &fit = t->rail[r].fit;
+                if ("tcp:" + n.network == t->rail[r].key && fit.valid && fit.tight) {
+                    n.measured = Measured{fit.params, day_of(time)};
                 }
             }
         }
@@ -317,7 +297,7 @@ std::string plan_of(const std::vector<Network> &networks)
             return "";
         }
         plan.name[plan.n_rails] = n.members.front().interface.name.c_str();
-        plan.model[plan.n_rails++] = measured ? n.measured->params : assumed(mbit_of(n));
+        plan.model[plan.n_rails++] = measured ? n.measured->params : fsbml_loggp_assumed(mbit_of(n));
     }
     const std::unique_ptr<char, decltype(&std::free)> text(plan.n_rails > 1 ? fsbml_plan(&plan) : nullptr,
                                                            &std::free);

@@ -45,7 +45,8 @@ std::vector<Network> networks_of(const std::vector<Node> &nodes);
 std::vector<std::string> remarks_of(const std::vector<Node> &nodes);
 
 // From the tables in a folder as bml_fsbml_cache keeps them, or from one that is named: the newest that has
-// the rail. Throws std::runtime_error for a file that is named and cannot be read.
+// the rail, unless something disturbed its measurement. Throws std::runtime_error for a file that is named
+// and cannot be read.
 void find_measured(std::vector<Network> &networks, const std::string &folder, const std::string &table);
 
 // Mbit/s that a network's slowest interface says; 0: one of them says nothing.

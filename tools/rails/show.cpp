@@ -3,6 +3,7 @@
 #include "show.hpp"
 
 #include "tools/text/aligned.hpp"
+#include "tools/text/duration.hpp"
 
 #include <algorithm>
 #include <set>
@@ -14,11 +15,6 @@ namespace fsbml::rails
 {
 namespace
 {
-
-std::string rate(double mbit)
-{
-    return mbit >= 1000.0 ? fmt::format("{:.3g} Gbit/s", mbit / 1000.0) : fmt::format("{:.3g} Mbit/s", mbit);
-}
 
 std::string or_none(const std::string &word)
 {
@@ -54,8 +50,8 @@ std::string measured_of(const Network &network)
         return "-";
     }
     const fsbml_loggp_t &p = network.measured->params;
-    return fmt::format("{}, {:.3g} us, {}", rate(8e3 / p.G_ns_per_byte), (p.o_s_ns + p.L_ns + p.o_r_ns) / 1e3,
-                       network.measured->day);
+    return fmt::format("{}, {:.3g} us, {}", bench::rate_text(8e9 / p.G_ns_per_byte),
+                       (p.o_s_ns + p.L_ns + p.o_r_ns) / 1e3, network.measured->day);
 }
 
 } // namespace
@@ -72,7 +68,8 @@ std::string networks_table(const std::vector<Network> &networks, std::size_t n_n
         const double mbit = mbit_of(n);
         rows.push_back({n.network, i.name, n_nodes > 1 ? fmt::format("{}", nodes_of(n)) : i.address,
                         or_none(i.device.empty() ? i.kind : i.device), or_none(i.driver), or_none(i.numa),
-                        fmt::format("{}", i.mtu), mbit > 0.0 ? rate(mbit) : "-", measured_of(n), use_of(n)});
+                        fmt::format("{}", i.mtu), mbit > 0.0 ? bench::rate_text(mbit * 1e6) : "-",
+                        measured_of(n), use_of(n)});
     }
     return bench::aligned(rows, rows[0].size());
 }

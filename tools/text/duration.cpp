@@ -21,4 +21,11 @@ std::string duration(double ns)
     return fmt::format("{:.4g} ns", ns);
 }
 
+std::string rate_text(double bits)
+{
+    return bits >= 999.5e6 ? fmt::format("{:.3g} Gbit/s", bits / 1e9)
+           : bits >= 1e6   ? fmt::format("{:.3g} Mbit/s", bits / 1e6)
+                           : fmt::format("{:.3g} kbit/s", bits / 1e3);
+}
+
 } // namespace fsbml::bench

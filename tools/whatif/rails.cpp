@@ -3,6 +3,7 @@
 #include "rails.hpp"
 
 #include "records/table_file.hpp"
+#include "tools/text/duration.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,6 +17,8 @@
 
 namespace fsbml::whatif
 {
+using bench::rate_text;
+
 namespace
 {
 
@@ -134,13 +137,6 @@ double nanoseconds_of(const std::string &text)
 double rate_of(const Rail &rail)
 {
     return kFrame * 8e9 / slope(rail.params);
-}
-
-std::string rate_text(double bits)
-{
-    return bits >= 999.5e6 ? fmt::format("{:.3g} Gbit/s", bits / 1e9)
-           : bits >= 1e6   ? fmt::format("{:.3g} Mbit/s", bits / 1e6)
-                           : fmt::format("{:.3g} kbit/s", bits / 1e3);
 }
 
 Rails read_rails(const std::string &file)

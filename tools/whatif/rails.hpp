@@ -24,8 +24,6 @@ Rails read_rails(const std::string &file);
 
 // Of long messages, in bits per second on the wire.
 double rate_of(const Rail &rail);
-// "10 Gbit/s"
-std::string rate_text(double bits_per_second);
 
 // Each changes the rails and says in words for a sentence what they would be: "a second 10 Gbit/s rail".
 // Throw std::invalid_argument for what makes no sense.
