@@ -149,6 +149,15 @@ plain_tcp() {
     return 1
 }
 
+# plain_bridges NAMESPACE: its bridges show no packet filter what they forward, as a switch. Where br_netfilter is loaded, which containers'
+# hosts have, a namespace begins with that on, and each frame goes through the filter's chains.
+plain_bridges() {
+    local table
+    for table in iptables ip6tables arptables; do
+        nsenter --net="/run/netns/$1" sysctl -qw "net.bridge.bridge-nf-call-$table=0" 2>/dev/null || :
+    done
+}
+
 # plain_fault NODE_NAMESPACE NET_NAMESPACE NODE RAIL WORD: at the bridge's port, so that the node's own interface looks as ever.
 plain_fault() {
     local there=$1 net=$2 port=n${3}r$4 rail=rail$4 word=$5 device
@@ -234,6 +243,7 @@ network_up() {
     net=fsbml-$name-net
     printf '127.0.0.1 localhost\n' >"$state/hosts"
     add_namespace "$state" "$net" || return 1
+    plain_bridges "$net"
     {
         printf 'link add mgmt type bridge forward_delay 0 mcast_snooping 0\nlink set mgmt addrgenmode none up\n'
         for ((rail = 0; rail < ${#rails[@]}; rail++)); do
