@@ -12,11 +12,11 @@ FAILOVER=(--mca bml fsbml --mca bml_fsbml_verbose 5 --mca bml_fsbml_failover 1)
 # link NODE RAIL WORD
 link() { harness_fsbml cluster set --name "$harness_cluster" --node "$1" --rail "$2" "$3"; }
 
-# start_stream SECONDS: the job, until its stream has run for a second.
+# start_stream SECONDS OPTION...: the job, until its stream has run for a second.
 start_stream() {
     harness_cluster_up 2 200mbit 100mbit
     harness_program stream "$1"
-    harness_start "$LIMIT" 2 "${FAILOVER[@]}" "${harness_command[@]}"
+    harness_start "$LIMIT" 2 "${FAILOVER[@]}" "${@:2}" "${harness_command[@]}"
     harness_has_come "$harness_stdout" '^stream: begins' || :
     sleep 1
 }
@@ -54,6 +54,27 @@ paused() {
     harness_result "$name" "$reason"
 }
 
+# both_out NAME WAIT: both cables are out for three seconds; messages may wait for WAIT seconds.
+both_out() {
+    local name=$1 wait=$2 reason rail
+    harness_wanted "$name" || return 0
+    start_stream 7 --mca bml_fsbml_failover_wait "$wait"
+    for rail in 0 1; do link 0 "$rail" down; done
+    sleep 3
+    for rail in 0 1; do link 0 "$rail" up; done
+    harness_wait
+    if [ "$wait" -ge 3 ]; then
+        reason=$(harness_failure "stream" "$LIMIT")
+        [ -n "$reason" ] || grep -qE '^stream: .*pause took [3-5]\.' "$harness_stdout" || reason="it did not wait"
+    else
+        reason=$(harness_ended_late "$LIMIT")
+        [ -n "$reason" ] || [ "$harness_status" -ne 0 ] || reason="it went on"
+        [ -n "$reason" ] || grep -q 'No rail to a process works' "$harness_stderr" || reason="nothing says why"
+    fi
+    harness_result "$name" "$reason"
+    harness_cluster_down
+}
+
 # cut_at_random NAME RANKS CASE...: rails fail in turn while the cases run, each for up to a second.
 cut_at_random() {
     local name=$1 ranks=$2 reason case n=0
@@ -86,6 +107,8 @@ run_part() {
     IFS='|' read -r name node rail word <<<"$1"
     case "$name" in
         paused) paused ;;
+        out) both_out "both cables are out, and messages wait" 60 ;;
+        end) both_out "both cables are out for longer than messages may wait" 1 ;;
         random) cut_at_random "rails that fail at any moment" 4 "soak 4" "pt2pt" "requests" "collectives" "datatypes" ;;
         *) survives "$name" "$node" "$rail" "$word" ;;
     esac
@@ -95,6 +118,6 @@ harness_begin "Runs jobs whose rails fail and come back." "$@"
 parts=()
 ! harness_in version || parts+=(random "a cable is out at the sender|0|0|down")
 ! harness_in once || parts+=("a cable is out at the receiver|1|1|down" "no frame passes a rail|0|0|dead" "no frame gets to a node|1|0|deaf"
-    "what a node sends comes back to it|1|0|loop" paused)
+    "what a node sends comes back to it|1|0|loop" paused out end)
 harness_lanes run_part "${parts[@]}"
 harness_end

@@ -290,6 +290,36 @@ TEST(Delivery, IsStrandedWhenThereWasNoPathForLong)
     EXPECT_EQ(1U, at_once.end[0].stranded);
 }
 
+// Nobody says that a path has failed: only the transport's signs go on, of what was sent and of what is
+// asked.
+TEST(Delivery, IsStrandedWhenAllPathsAreSilentForLong)
+{
+    fsbml_delivery_limits_t l = limits();
+    l.wait_ns = 2 * kSecond;
+    for (const bool both : {true, false}) {
+        World w(l, 2, 1);
+        stream(w, 0, 10);
+        w.run_for(60 * kUs);
+        w.lines.loses_control = 1000;
+        const auto silent_for = [&](std::uint64_t ns) {
+            for (std::uint64_t left = ns / (10 * kMs); left > 0; --left) {
+                fsbml_delivery_path_doubtful(w.d(0), 0, w.clock.now);
+                if (both) {
+                    fsbml_delivery_path_doubtful(w.d(0), 1, w.clock.now);
+                }
+                w.run_for(10 * kMs);
+            }
+        };
+        silent_for(1900 * kMs);
+        EXPECT_EQ(0U, w.end[0].stranded);
+        silent_for(1500 * kMs);
+        EXPECT_EQ(both ? 1U : 0U, w.end[0].stranded);
+        w.lines.loses_control = 0;
+        w.run_for(5 * kSecond);
+        expect_done(w);
+    }
+}
+
 TEST(Delivery, HoldsDownAPathThatFlaps)
 {
     World w(limits(), 2, 1);

@@ -65,6 +65,20 @@ static void tell_dead(fsbml_framed_t *p, uint32_t rail)
     free(peer);
 }
 
+static void tell_stranded(const fsbml_framed_t *p)
+{
+    char rails[256], waited[64] = "not at all, as all connections are lost";
+    char *peer = fsbml_proc_host(p->ep->proc);
+    if (p->broken != p->up) {
+        snprintf(waited, sizeof(waited), "%.0f s (bml_fsbml_failover_wait)",
+                 (double) mca_bml_fsbml_params.failover_wait_ns / 1e9);
+    }
+    fsbml_rails_names(p->up, rails, sizeof(rails));
+    opal_show_help(FSBML_HELP, "no rail works", true, fsbml_node_name(),
+                   OMPI_NAME_PRINT(&p->ep->proc->super.proc_name), peer, rails, waited);
+    free(peer);
+}
+
 static void tell_up(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 {
     if (0 != (p->failed & fsbml_bit(rail))) {
@@ -151,7 +165,8 @@ static void give_up(fsbml_framed_t *p)
 {
     if ((NULL != p->first || !fsbml_delivery_idle(p->delivery)) && !fsbml_closing_has_begun()) {
         opal_mutex_unlock(&p->lock);
-        fsbml_lost(p->ep, p->ep->path[0].super.btl, OMPI_ERR_UNREACH);
+        tell_stranded(p);
+        fsbml_lost_told(p->ep);
         opal_mutex_lock(&p->lock);
     }
 }

@@ -210,13 +210,18 @@ static void error_trampoline(mca_btl_base_module_t *btl, int32_t flags, struct o
 
 void fsbml_lost(const mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl, int status)
 {
-    static char info[] = "a message was lost with its connection";
     const int rail = fsbml_rail_of(btl);
     char *peer = fsbml_proc_host(ep->proc);
     opal_show_help(FSBML_HELP, "message lost", true, fsbml_node_name(),
                    OMPI_NAME_PRINT(&ep->proc->super.proc_name), peer,
                    rail >= 0 ? fsbml_rails.rail[rail].name : "unknown", opal_strerror(status));
     free(peer);
+    fsbml_lost_told(ep);
+}
+
+void fsbml_lost_told(const mca_bml_fsbml_endpoint_t *ep)
+{
+    static char info[] = "a message was lost with its connection";
     if (NULL != fsbml_rails.error_cb) {
         fsbml_rails.error_cb(&ep->group->pseudo, MCA_BTL_ERROR_FLAGS_FATAL, &ep->proc->super, info);
     }

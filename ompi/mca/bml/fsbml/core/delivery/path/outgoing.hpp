@@ -34,6 +34,7 @@ public:
 
     static constexpr std::uint32_t kMostUnderWay = 16384; // numbers, a quarter of their range
     static constexpr std::uint32_t kTrialMessages = 8;
+    static constexpr std::uint64_t kLastingNs = 2'000'000'000; // twice the time between two questions
 
     void begin(std::uint64_t direction, std::uint8_t path) noexcept;
 
@@ -80,7 +81,17 @@ public:
 
     void link_up(std::uint64_t now) noexcept;
     void link_failed(std::uint64_t now, const fsbml_delivery_limits_t &l) noexcept;
-    void doubt(std::uint64_t now) noexcept { doubt_ = now; }
+    // A sign against it; `heard`: when the peer was last, by this path.
+    void doubt(std::uint64_t now, std::uint64_t heard) noexcept
+    {
+        doubted_ = now - doubt_ < kLastingNs && heard < doubted_ ? doubted_ : now;
+        doubt_ = now;
+    }
+    // The signs go on, and nothing was heard by it meanwhile.
+    bool is_silent(std::uint64_t now, std::uint64_t heard) const noexcept
+    {
+        return heard < doubted_ && now - doubt_ < kLastingNs;
+    }
     // No more is given to it; the peer is told to close the generation.
     void suspect(std::uint64_t now, const fsbml_delivery_limits_t &l) noexcept;
 
@@ -108,6 +119,7 @@ private:
     std::uint64_t asked_ = FSBML_DELIVERY_NEVER;    // the peer was asked, first since then
     std::uint64_t answered_ = FSBML_DELIVERY_NEVER; // ... and was heard elsewhere, first since then
     std::uint64_t doubt_ = 0;                       // the last sign against the path
+    std::uint64_t doubted_ = 0;                     // the first one of those that go on
     std::uint64_t entered_ = 0;                     // its state, or when it was proved last
     std::uint64_t retry_ = 0;                       // what is asked is asked again then
     std::uint64_t pause_ = 0;                       // until the time after

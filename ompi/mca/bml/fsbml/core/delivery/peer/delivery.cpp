@@ -40,7 +40,7 @@ void Delivery::path_failed(std::uint32_t path, std::uint64_t now) noexcept
 void Delivery::path_doubtful(std::uint32_t path, std::uint64_t now) noexcept
 {
     if (path < peer_.n) {
-        peer_.ways[path].out.doubt(now);
+        peer_.ways[path].out.doubt(now, peer_.ways[path].heard);
         peer_.at(0 != (peer_.asking & bit(path)) ? now : FSBML_DELIVERY_NEVER);
     }
 }
@@ -54,11 +54,16 @@ std::uint64_t Delivery::heard_elsewhere(std::uint32_t path) const noexcept
     return last;
 }
 
+// Where all paths are silent, none can be suspected by what another one has brought: messages that may wait
+// do so for as long as without a path.
 void Delivery::look_for_paths(std::uint64_t now) noexcept
 {
     bool any = false;
+    std::uint64_t heard = 0;
     for (std::uint32_t i = 0; i < peer_.n; ++i) {
-        any = any || peer_.ways[i].out.carries();
+        const Way &w = peer_.ways[i];
+        any = any || (w.out.carries() && (0 == peer_.limits.wait_ns || !w.out.is_silent(now, w.heard)));
+        heard = std::max(heard, w.heard);
     }
     if (any || !was_up_) {
         was_up_ = was_up_ || any;
@@ -66,7 +71,7 @@ void Delivery::look_for_paths(std::uint64_t now) noexcept
         is_stranded_ = tell_ = false;
         return;
     }
-    alone_since_ = std::min(alone_since_, now);
+    alone_since_ = std::max(std::min(alone_since_, now), heard);
     const std::uint64_t waited = now - alone_since_, may = peer_.limits.wait_ns;
     if (!is_stranded_ && waited >= may) {
         is_stranded_ = tell_ = peer_.work = true;

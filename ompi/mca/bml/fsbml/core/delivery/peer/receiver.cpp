@@ -137,7 +137,7 @@ bool Receiver::close(std::uint32_t link, std::uint64_t now, const Record &r) noe
         return false;
     case Incoming::Close::kNow:
         peer_.half &= ~bit(r.path);
-        w.out.doubt(now); // the peer has its reasons
+        w.out.doubt(now, w.heard); // the peer has its reasons
         break;
     case Incoming::Close::kBefore:
         late(true);
