@@ -54,6 +54,19 @@ paused() {
     harness_result "$name" "$reason"
 }
 
+# ended_with_a_sentence: prints a reason if the job did not end, in time, with an error and the rails' names.
+ended_with_a_sentence() {
+    local reason
+    reason=$(harness_ended_late "$LIMIT")
+    if [ -n "$reason" ]; then
+        printf '%s' "$reason"
+    elif [ "$harness_status" -eq 0 ]; then
+        printf 'it went on'
+    else
+        [[ $(<"$harness_stderr") == *"No rail to a process works"*"Rails:  rail0 "*", rail1 "* ]] || printf 'nothing says why'
+    fi
+}
+
 # both_out NAME WAIT: both cables are out for three seconds; messages may wait for WAIT seconds.
 both_out() {
     local name=$1 wait=$2 reason rail
@@ -67,12 +80,31 @@ both_out() {
         reason=$(harness_failure "stream" "$LIMIT")
         [ -n "$reason" ] || grep -qE '^stream: .*pause took [3-5]\.' "$harness_stdout" || reason="it did not wait"
     else
-        reason=$(harness_ended_late "$LIMIT")
-        [ -n "$reason" ] || [ "$harness_status" -ne 0 ] || reason="it went on"
-        [ -n "$reason" ] || grep -q 'No rail to a process works' "$harness_stderr" || reason="nothing says why"
+        reason=$(ended_with_a_sentence)
     fi
     harness_result "$name" "$reason"
     harness_cluster_down
+}
+
+# last_messages NAME RAIL...: rails fail while the last messages are on their way: MPI_Finalize does not give them up, or says so.
+last_messages() {
+    local name=$1 rail reason go=$harness_logs/go
+    shift
+    harness_wanted "$name" || return 0
+    rm -f "$go"
+    harness_cluster_up 2 200mbit 100mbit
+    harness_start "$LIMIT" 2 "${FAILOVER[@]}" --mca bml_fsbml_failover_wait 1 "$harness_programs/lifecycle" last "$go"
+    harness_has_come "$harness_stdout" '^lifecycle: ready' || :
+    for rail in "$@"; do link 0 "$rail" dead; done
+    : >"$go"
+    harness_wait
+    if [ $# -lt 2 ]; then
+        reason=$(harness_failure "lifecycle" "$LIMIT")
+        [ -n "$reason" ] || grep -q 'rail0 to .* carries no messages now' "$harness_stderr" || reason="no message was lost"
+    else
+        reason=$(ended_with_a_sentence)
+    fi
+    harness_result "$name" "$reason"
 }
 
 # cut_at_random NAME RANKS CASE...: rails fail in turn while the cases run, each for up to a second.
@@ -107,6 +139,8 @@ run_part() {
     IFS='|' read -r name node rail word <<<"$1"
     case "$name" in
         paused) paused ;;
+        last) last_messages "a rail fails, and MPI_Finalize comes at once" 0 ;;
+        all) last_messages "both rails fail, and MPI_Finalize comes at once" 0 1 ;;
         out) both_out "both cables are out, and messages wait" 60 ;;
         end) both_out "both cables are out for longer than messages may wait" 1 ;;
         random) cut_at_random "rails that fail at any moment" 4 "soak 4" "pt2pt" "requests" "collectives" "datatypes" ;;
@@ -118,6 +152,6 @@ harness_begin "Runs jobs whose rails fail and come back." "$@"
 parts=()
 ! harness_in version || parts+=(random "a cable is out at the sender|0|0|down")
 ! harness_in once || parts+=("a cable is out at the receiver|1|1|down" "no frame passes a rail|0|0|dead" "no frame gets to a node|1|0|deaf"
-    "what a node sends comes back to it|1|0|loop" paused out end)
+    "what a node sends comes back to it|1|0|loop" paused out end last all)
 harness_lanes run_part "${parts[@]}"
 harness_end

@@ -163,7 +163,9 @@ static bool do_one(fsbml_framed_t *p, const fsbml_delivery_action_t *a, uint64_t
 /* What the PML takes for sent will not get there. */
 static void give_up(fsbml_framed_t *p)
 {
-    if ((NULL != p->first || !fsbml_delivery_idle(p->delivery)) && !fsbml_closing_has_begun()) {
+    /* In MPI_Finalize, a peer that has closed its connections has all; one that is silent may wait for it. */
+    if ((NULL != p->first || !fsbml_delivery_idle(p->delivery))
+        && (!fsbml_closing_has_begun() || p->broken != p->up)) {
         opal_mutex_unlock(&p->lock);
         tell_stranded(p);
         fsbml_lost_told(p->ep);
