@@ -152,7 +152,7 @@ TEST(DeliveryRefusal, ResumesNotWhatWasNeverSent)
         EXPECT_EQ(-EBADMSG, says(0, bits)) << int{bits};
     }
     EXPECT_EQ(nullptr, fsbml_delivery_waiting(p[0]));
-    EXPECT_EQ(0, says(0, 2)); // the last one has
+    EXPECT_EQ(0, says(0, 2));         // the last one has
     EXPECT_EQ(3U, pump(p, 0).size()); // it is resumed, and the first two are let go
     int again = 0;
     for (; nullptr != fsbml_delivery_waiting(p[0]); ++again) {

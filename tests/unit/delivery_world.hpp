@@ -376,5 +376,18 @@ private:
     std::deque<Late> refused_late;
 };
 
+// Sends `n` messages of 16 bytes from an end, one each microsecond.
+inline void stream(World &w, unsigned e, unsigned n, std::uint32_t bytes = 16)
+{
+    for (unsigned i = 0; i < n; ++i) {
+        w.add(e, w.clock.now + i * kUs, bytes);
+    }
+}
+
+inline void expect_done(World &w)
+{
+    EXPECT_TRUE(w.is_done());
+}
+
 } // namespace delivery
 #endif

@@ -144,7 +144,7 @@ Outgoing::Word Outgoing::probed(std::uint64_t now, std::uint8_t generation,
     }
     is_proved_ = true;
     entered_ = now;
-    (void) prove(now, l, 0);
+    (void) prove(now, l, 0, false);
     return Word::kNews;
 }
 
@@ -217,15 +217,15 @@ void Outgoing::dead() noexcept
 
 // ------------------------------------------------------------------------------- time
 
-std::uint64_t Outgoing::tick(std::uint64_t now, const fsbml_delivery_limits_t &l,
-                             std::uint64_t elsewhere) noexcept
+std::uint64_t Outgoing::tick(std::uint64_t now, const fsbml_delivery_limits_t &l, std::uint64_t elsewhere,
+                             bool needed) noexcept
 {
     switch (state_) {
     case State::kTrial:
     case State::kUp:
         return watch(now, l, elsewhere);
     case State::kProving:
-        return prove(now, l, elsewhere);
+        return prove(now, l, elsewhere, needed);
     case State::kClosing:
         if (now >= retry_) {
             wants |= kClose;
@@ -285,8 +285,8 @@ std::uint64_t Outgoing::watch(std::uint64_t now, const fsbml_delivery_limits_t &
     return now < grace ? std::min(retry_, grace) : retry_;
 }
 
-std::uint64_t Outgoing::prove(std::uint64_t now, const fsbml_delivery_limits_t &l,
-                              std::uint64_t elsewhere) noexcept
+std::uint64_t Outgoing::prove(std::uint64_t now, const fsbml_delivery_limits_t &l, std::uint64_t elsewhere,
+                              bool needed) noexcept
 {
     const std::uint64_t dead_at = entered_ + l.dead_ns; // since it began, or was proved last
     if (now >= dead_at && elsewhere > entered_) {
@@ -294,7 +294,7 @@ std::uint64_t Outgoing::prove(std::uint64_t now, const fsbml_delivery_limits_t &
         state_ = State::kDown;
         return FSBML_DELIVERY_NEVER;
     }
-    if (is_proved_ && now >= hold_) {
+    if (is_proved_ && (now >= hold_ || needed)) {
         state_ = State::kTrial;
         entered_ = since_ = now;
         asked_ = FSBML_DELIVERY_NEVER;

@@ -96,8 +96,9 @@ public:
     void suspect(std::uint64_t now, const fsbml_delivery_limits_t &l) noexcept;
 
     // Has made what is due; returns when the next thing is. `elsewhere`: when the peer was heard last on
-    // another path.
-    std::uint64_t tick(std::uint64_t now, const fsbml_delivery_limits_t &l, std::uint64_t elsewhere) noexcept;
+    // another path. `needed`: no path carries messages, so a proved one is not held down.
+    std::uint64_t tick(std::uint64_t now, const fsbml_delivery_limits_t &l, std::uint64_t elsewhere,
+                       bool needed) noexcept;
 
     Kept kept;
     std::uint8_t wants = 0;         // records to be sent
@@ -107,8 +108,8 @@ public:
 private:
     std::uint64_t watch(std::uint64_t now, const fsbml_delivery_limits_t &l,
                         std::uint64_t elsewhere) noexcept;
-    std::uint64_t prove(std::uint64_t now, const fsbml_delivery_limits_t &l,
-                        std::uint64_t elsewhere) noexcept;
+    std::uint64_t prove(std::uint64_t now, const fsbml_delivery_limits_t &l, std::uint64_t elsewhere,
+                        bool needed) noexcept;
     Word other_generation(std::uint8_t generation) const noexcept;
     Word other_number(std::uint16_t number) const noexcept;
     void enter_proving(std::uint64_t now) noexcept;

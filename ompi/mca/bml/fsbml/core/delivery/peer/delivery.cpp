@@ -82,6 +82,8 @@ void Delivery::look_for_paths(std::uint64_t now) noexcept
 
 bool Delivery::tick(std::uint64_t now) noexcept
 {
+    const bool none_carries = std::none_of(peer_.ways.get(), peer_.ways.get() + peer_.n,
+                                           [](const Way &w) { return w.out.carries(); });
     peer_.due = FSBML_DELIVERY_NEVER;
     for (std::uint32_t i = 0; i < peer_.n; ++i) {
         Way &w = peer_.ways[i];
@@ -89,7 +91,7 @@ bool Delivery::tick(std::uint64_t now) noexcept
         peer_.at(w.in.tick(now, peer_.limits, &half));
         peer_.half |= half ? bit(i) : 0;
         const bool carried = w.out.carries();
-        peer_.at(w.out.tick(now, peer_.limits, heard_elsewhere(i)));
+        peer_.at(w.out.tick(now, peer_.limits, heard_elsewhere(i), none_carries));
         peer_.at(carried && !w.out.carries() ? now : FSBML_DELIVERY_NEVER);
         peer_.refresh(i);
         peer_.work = peer_.work || 0 != (w.in.wants | w.out.wants | w.out.events);

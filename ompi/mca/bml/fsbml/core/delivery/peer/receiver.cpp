@@ -180,6 +180,7 @@ bool Receiver::record(std::uint32_t link, std::uint64_t now, const Record &r, st
         break;
     case Kind::kProbed:
         is_true = link == r.path && believe(w.out.probed(now, r.generation, peer_.limits));
+        peer_.at(now); // it may be needed
         break;
     case Kind::kVoid:
         is_true = is_current ? Incoming::Verdict::kBeyond != w.in.accept(r.number)
