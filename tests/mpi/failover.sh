@@ -107,7 +107,7 @@ last_messages() {
     harness_result "$name" "$reason"
 }
 
-# cut_at_random NAME RANKS CASE...: rails fail in turn while the cases run, each for up to a second.
+# cut_at_random NAME RANKS CASE...: rails fail in turn, or both, while the cases run, for up to a second each time.
 cut_at_random() {
     local name=$1 ranks=$2 reason case n=0
     local words=(down dead deaf down)
@@ -119,8 +119,11 @@ cut_at_random() {
     harness_has_come "$harness_stdout" '^case .* begins' || :
     while [ "$n" -lt 12 ] && kill -0 "$harness_pid" 2>/dev/null; do
         link $((RANDOM % 2)) $((n % 2)) "${words[RANDOM % 4]}"
+        # Now and then, both.
+        [ $((n % 4)) -lt 3 ] || link $((RANDOM % 2)) 0 "${words[RANDOM % 4]}"
         sleep "0.$((RANDOM % 9 + 1))"
         for case in 0 1; do link "$case" $((n % 2)) up; done
+        [ $((n % 4)) -lt 3 ] || for case in 0 1; do link "$case" 0 up; done
         sleep "0.$((RANDOM % 9 + 1))"
         n=$((n + 1))
     done

@@ -42,6 +42,12 @@ bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_b
     return 0 != (sockets.resent & fsbml_bit((uint32_t) fake_number(btl)));
 }
 
+void fsbml_socket_hasten(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) btl;
+    (void) endpoint;
+}
+
 bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,
                        fsbml_socket_ends_t *ends)
 {

@@ -333,16 +333,16 @@ extern const fsbml_tcp_view_t *fsbml_tcp;
  * paths that have no room for its goodbye, for which it would wait. */
 void fsbml_goodbye_skip(size_t n, ompi_proc_t **procs);
 
-/* compat/socket.c: the descriptors of tcp's connections */
-/** Whether a module's endpoints can have one. */
+/* compat/socket.c: the descriptors of tcp's connections. Whether a module's endpoints can have one: */
 bool fsbml_socket_is_possible(const mca_btl_base_module_t *btl);
 /** That of such a module's endpoint, a few loads; -1: it is not connected, or not as it is known here. */
 int fsbml_socket_of(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 /** Whether it is a connection to that endpoint's peer: to be asked once, before it is used. */
 bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int fd);
 /** Whether the kernel sends something of it again, also the request for a connection, as the other end's has
- * not acknowledged it. A peer that computes, or waits for a processor, leaves that to its kernel. */
+ * not acknowledged it (a peer that computes leaves that to its kernel). Then: once a second at least. */
 bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
+void fsbml_socket_hasten(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 /** The addresses and ports of a connection. False: there is none. */
 typedef struct fsbml_socket_ends_t {
     struct sockaddr_storage own, peer;

@@ -110,6 +110,7 @@ static void look_at_paths(fsbml_framed_t *p, uint64_t now)
             fsbml_framed_failed(p, rail);
         } else if (fsbml_socket_is_resent(path->btl, path->btl_endpoint)) {
             fsbml_delivery_path_doubtful(p->delivery, p->way[rail].number, now);
+            fsbml_socket_hasten(path->btl, path->btl_endpoint);
         }
     }
 }

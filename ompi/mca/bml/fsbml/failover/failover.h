@@ -55,6 +55,7 @@ typedef struct fsbml_way_t {
     uint32_t ended, peer_ended; /**< connections of it that this end and the peer have ended, or are ending */
     uint64_t told_ns;           /**< when the peer was told of that last */
     uint64_t renewed_ns;        /**< when the latest fresh connection was made */
+    uint64_t accepted_ns;       /**< since when its BTL has one by which nothing has come; 0: it has none */
     struct fsbml_renewal_t *renewal; /**< asks whether its network works; NULL: it works, or can only be
                                         waited for */
 } fsbml_way_t;

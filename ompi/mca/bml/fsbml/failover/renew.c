@@ -200,6 +200,23 @@ static void agree(fsbml_framed_t *p, uint32_t rail, uint64_t now)
     }
 }
 
+/* The end that counts may have ended, or lost, the connection that this end's BTL has accepted since, and
+ * could not say so as no other path worked: the BTL would refuse each later one. A fresh one brings a frame
+ * at once. */
+static void end_silent(fsbml_framed_t *p, uint32_t rail, uint64_t now)
+{
+    fsbml_way_t *way = &p->way[rail];
+    const mca_bml_base_btl_t *path = &fsbml_path(p->ep, rail)->super;
+    if (fsbml_socket_is_closed(path->btl, path->btl_endpoint)) {
+        way->accepted_ns = 0;
+    } else if (0 == way->accepted_ns) {
+        way->accepted_ns = now;
+    } else if (now - way->accepted_ns >= TOLD_NS) {
+        way->accepted_ns = 0;
+        way->connection = FSBML_CONNECTION_ENDING;
+    }
+}
+
 static void look_at(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 {
     fsbml_renewal_t *r = p->way[rail].renewal;
@@ -209,6 +226,9 @@ static void look_at(fsbml_framed_t *p, uint32_t rail, uint64_t now)
         break;
     case FSBML_CONNECTION_ENDED:
         agree(p, rail, now);
+        if (!p->counts) {
+            end_silent(p, rail, now);
+        }
         break;
     case FSBML_CONNECTION_STANDS:
         if (NULL != r && is_answered(r)) {
