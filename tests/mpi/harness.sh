@@ -199,6 +199,7 @@ harness_start() {
     local limit=$1 ranks=$2
     shift 2
     harness_started=${EPOCHREALTIME/[.,]/}
+    : >"$harness_stdout"
     : >"$harness_stderr"
     timeout -k 20 "$limit" "$FSBML_TOP/fsbml" cluster run --name "$harness_cluster" "${harness_which[@]}" -n "$ranks" -- "$@" \
         >"$harness_stdout" 2>"$harness_stderr" </dev/null &
