@@ -5,6 +5,8 @@
 
 #include "send/send.h"
 
+#include "ompi/runtime/mpiruntime.h"
+
 /* ---------------------------------------------------------------- receive */
 
 typedef struct recv_slot_t {
@@ -224,6 +226,9 @@ void fsbml_lost_told(const mca_bml_fsbml_endpoint_t *ep)
     static char info[] = "a message was lost with its connection";
     if (NULL != fsbml_rails.error_cb) {
         fsbml_rails.error_cb(&ep->group->pseudo, MCA_BTL_ERROR_FLAGS_FATAL, &ep->proc->super, info);
+    }
+    if (fsbml_closing_has_begun()) { /* ob1 of 5.0 takes no error for one in MPI_Finalize */
+        (void) ompi_mpi_abort(NULL, 1);
     }
 }
 
