@@ -105,6 +105,7 @@ last_messages() {
         reason=$(ended_with_a_sentence)
     fi
     harness_result "$name" "$reason"
+    harness_cluster_down # its rails are dead
 }
 
 # cut_at_random NAME RANKS CASE...: rails fail in turn, or both, while the cases run, for up to a second each time.
