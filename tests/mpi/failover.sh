@@ -63,7 +63,8 @@ ended_with_a_sentence() {
     elif [ "$harness_status" -eq 0 ]; then
         printf 'it went on'
     else
-        [[ $(<"$harness_stderr") == *"No rail to a process works"*"Rails:  rail0 "*", rail1 "* ]] || printf 'nothing says why'
+        # mpirun of 4.1 may lose the message, and not the last words.
+        [[ $(<"$harness_stderr") == *"o rail to "*" works any more"*"rail0 "*", rail1 "* ]] || printf 'nothing says why'
     fi
 }
 
@@ -78,7 +79,7 @@ both_out() {
     harness_wait
     if [ "$wait" -ge 3 ]; then
         reason=$(harness_failure "stream" "$LIMIT")
-        [ -n "$reason" ] || grep -qE '^stream: .*pause took [3-5]\.' "$harness_stdout" || reason="it did not wait"
+        [ -n "$reason" ] || grep -qE '^stream: .*pause took ([3-9]|[1-9][0-9])\.' "$harness_stdout" || reason="it did not wait"
     else
         reason=$(ended_with_a_sentence)
     fi

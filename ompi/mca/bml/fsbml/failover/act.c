@@ -65,9 +65,10 @@ static void tell_dead(fsbml_framed_t *p, uint32_t rail)
     free(peer);
 }
 
-static void tell_stranded(const fsbml_framed_t *p)
+/* The last words have the rails as well: mpirun of 4.1 loses the message where the job ends behind it. */
+static void end_job(const fsbml_framed_t *p)
 {
-    char rails[256], waited[64] = "not at all, as all connections are lost";
+    char rails[256], waited[64] = "not at all, as all connections are lost", info[512];
     char *peer = fsbml_proc_host(p->ep->proc);
     if (p->broken != p->up) {
         snprintf(waited, sizeof(waited), "%.0f s (bml_fsbml_failover_wait)",
@@ -76,7 +77,9 @@ static void tell_stranded(const fsbml_framed_t *p)
     fsbml_rails_names(p->up, rails, sizeof(rails));
     opal_show_help(FSBML_HELP, "no rail works", true, fsbml_node_name(),
                    OMPI_NAME_PRINT(&p->ep->proc->super.proc_name), peer, rails, waited);
+    snprintf(info, sizeof(info), "no rail to %.200s works any more: %s", peer, rails);
     free(peer);
+    fsbml_lost_told(p->ep, info);
 }
 
 static void tell_up(fsbml_framed_t *p, uint32_t rail, uint64_t now)
@@ -168,8 +171,7 @@ static void give_up(fsbml_framed_t *p)
     if ((NULL != p->first || !fsbml_delivery_idle(p->delivery))
         && (!fsbml_closing_has_begun() || p->broken != p->up)) {
         opal_mutex_unlock(&p->lock);
-        tell_stranded(p);
-        fsbml_lost_told(p->ep);
+        end_job(p);
         opal_mutex_lock(&p->lock);
     }
 }

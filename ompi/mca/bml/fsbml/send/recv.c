@@ -218,12 +218,12 @@ void fsbml_lost(const mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t 
                    OMPI_NAME_PRINT(&ep->proc->super.proc_name), peer,
                    rail >= 0 ? fsbml_rails.rail[rail].name : "unknown", opal_strerror(status));
     free(peer);
-    fsbml_lost_told(ep);
+    static char info[] = "a message was lost with its connection";
+    fsbml_lost_told(ep, info);
 }
 
-void fsbml_lost_told(const mca_bml_fsbml_endpoint_t *ep)
+void fsbml_lost_told(const mca_bml_fsbml_endpoint_t *ep, char *info)
 {
-    static char info[] = "a message was lost with its connection";
     if (NULL != fsbml_rails.error_cb) {
         fsbml_rails.error_cb(&ep->group->pseudo, MCA_BTL_ERROR_FLAGS_FATAL, &ep->proc->super, info);
     }

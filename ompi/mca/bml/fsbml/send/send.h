@@ -86,8 +86,8 @@ int fsbml_recv_register_error(mca_btl_base_module_error_cb_fn_t cbfunc);
 /** A message that the PML takes for sent will not get there: tells the user and the PML, which ends the job.
  */
 void fsbml_lost(const mca_bml_fsbml_endpoint_t *ep, const mca_btl_base_module_t *btl, int status);
-/** The same where the user was told in other words. */
-void fsbml_lost_told(const mca_bml_fsbml_endpoint_t *ep);
+/** The same where the user was told in other words; `info` is the PML's last one. */
+void fsbml_lost_told(const mca_bml_fsbml_endpoint_t *ep, char *info);
 /** What a descriptor's completion must call so that the PML meets the pseudo BTL again. */
 mca_btl_base_completion_fn_t fsbml_completion_wrap(mca_btl_base_tag_t tag, mca_btl_base_completion_fn_t fn);
 
