@@ -81,6 +81,23 @@ TEST(Delivery, IsStrandedWhenAllPathsAreSilentForLong)
     }
 }
 
+// What comes from the peer helps no message to it.
+TEST(Delivery, IsStrandedThoughThePeerIsHeard)
+{
+    fsbml_delivery_limits_t l = limits();
+    l.wait_ns = 2 * kSecond;
+    World w(l, 1, 1);
+    stream(w, 0, 10);
+    w.run_for(20 * kUs);
+    fsbml_delivery_path_failed(w.d(0), 0, w.clock.now);
+    for (unsigned i = 0; i < 30; ++i) {
+        w.lines.loses_control = 1000;
+        stream(w, 1, 1);
+        w.run_for(100 * kMs);
+    }
+    EXPECT_EQ(1U, w.end[0].stranded);
+}
+
 TEST(Delivery, HoldsDownAPathThatFlaps)
 {
     World w(limits(), 2, 1);

@@ -59,11 +59,11 @@ std::uint64_t Delivery::heard_elsewhere(std::uint32_t path) const noexcept
 void Delivery::look_for_paths(std::uint64_t now) noexcept
 {
     bool any = false;
-    std::uint64_t heard = 0;
+    std::uint64_t heard = 0; // by a path that is silent since
     for (std::uint32_t i = 0; i < peer_.n; ++i) {
         const Way &w = peer_.ways[i];
         any = any || (w.out.carries() && (0 == peer_.limits.wait_ns || !w.out.is_silent(now, w.heard)));
-        heard = std::max(heard, w.heard);
+        heard = w.out.carries() ? std::max(heard, w.heard) : heard;
     }
     if (any || !was_up_) {
         was_up_ = was_up_ || any;
