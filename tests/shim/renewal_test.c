@@ -164,6 +164,23 @@ FAKE_TEST(the_other_end_awaits_it)
     end();
 }
 
+/* The peer has given it up again, and could not say so. */
+FAKE_TEST(an_accepted_connection_by_which_nothing_comes_is_ended)
+{
+    begin(2);
+    close_1();
+    sockets.closed[1] = false; /* the peer has connected */
+    const int before = sockets.shut[1];
+    wait_for(900);
+    CHECK(before == sockets.shut[1] && FSBML_CONNECTION_ENDED == framed->way[1].connection);
+    wait_for(300);
+    CHECK(before < sockets.shut[1]);
+    sockets.closed[1] = true;
+    wait_for(300);
+    CHECK(2 == sockets.renewed[1] && FSBML_CONNECTION_ENDED == framed->way[1].connection);
+    end();
+}
+
 /* The peer has found the path dead: this end ends its connection, too, and says so when nothing is left. */
 FAKE_TEST(what_the_peer_has_ended_is_ended_here)
 {
