@@ -13,7 +13,7 @@ include $(TOP)/tools/programs.mk
 libharness.a: bench/harness.o
 libmatrix.a: bench/matrix.o
 harness.program: bench/harness/main.o libharness.a libarms.a libtools.a libpoints.a
-matrix.program: bench/matrix/main.o libmatrix.a libarms.a libtools.a libcore.a
+matrix.program: bench/matrix/main.o libmatrix.a libarms.a libtools.a libpoints.a libcore.a
 $(call in_rooms,bench/harness bench/matrix): optimise = -O0
 
 # ---- programs of MPI

@@ -10,7 +10,7 @@ bench_run() {
     local custom=() reference="" openmpi="" wanted_rounds=0 full="" wanted_arms="" wanted_nodes=0 wanted_ranks=0 more=()
     # These are the plan (scripts/measure).
     local where=cluster nodes per_node rates ranks rails="" arms rounds limit=600 prefix components="" programs command=() below=() probe=""
-    local hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always first=() brief=() brief_rounds=0 short="" out
+    local hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always first=() interleaved="" slow_rounds=0 short="" out
     # The other program is `calibrate`'s.
     local tool=harness.program elsewhere="--one-host and --hostfile" program arguments isolation=()
     bench_parse "$@"
@@ -95,6 +95,7 @@ bench_parse() {
             --ranks) set_count wanted_ranks "$1" "$2" 1024 && shift ;;
             --arms) wanted_arms=$2 && shift ;;
             --full) full=yes ;;
+            --interleaved) interleaved=yes ;;
             --one-host) where=host ;;
             -h | --help)
                 "cmd_${command_name}_help"
@@ -139,17 +140,19 @@ bench_settle() {
     fi
     if [ -n "$hostfile" ]; then
         where=hosts
+        [ -z "$interleaved" ] || die "$me: --interleaved is for jobs of this host alone: they take turns by a file that they share."
         [ -n "$rails" ] || die "$me: --hostfile needs --rails: the interfaces or networks to use, e.g. --rails eth0,eth1."
         [ ${#custom[@]} -eq 0 ] || die "$me: --rail makes rails of a virtual cluster; with --hostfile, --rails names those that there are."
     elif [ -n "$rails" ]; then
         die "$me: --rails names the rails of --hostfile; those of the virtual cluster are made by --rail."
     fi
     if [ "$name" = failover ]; then
-        [ "$wanted_arms$hostfile$full$json${more[*]}$wanted_rounds$wanted_nodes$wanted_ranks$where" = 000cluster ] ||
+        [ "$interleaved$wanted_arms$hostfile$full$json${more[*]}$wanted_rounds$wanted_nodes$wanted_ranks$where" = 000cluster ] ||
             die "$me: failover takes --rail, --openmpi, --reference and --plots only."
         if any_emulated "${custom[@]}" || [ ${#custom[@]} -eq 1 ]; then die "$me: failover takes two rails or more that the kernel shapes: rate= only."; fi
     fi
     if [ "$name" = app ]; then
+        [ -z "$interleaved" ] || die "$me: --interleaved is for the benchmarks; a program of yours knows no turns."
         [ ${#more[@]} -gt 0 ] || die "$me: say which program: ./fsbml bench app [options] -- PROGRAM ARGUMENTS"
         command -v -- "${more[0]}" >/dev/null || die "$me: there is no program '${more[0]}'."
     fi
@@ -277,7 +280,7 @@ bench_measure() {
     mkdir -p "$FSBML_BUILD/demo"
     out=$(mktemp -d "$FSBML_BUILD/demo/$name.XXXXXX")
     declare -p where name nodes rates ranks rails arms rounds limit prefix components programs command below probe hostfile bars json \
-        plots table holdout words verify first brief brief_rounds short out >"$out/plan"
+        plots table holdout words verify first interleaved slow_rounds short out >"$out/plan"
     if [ "$where" = cluster ]; then
         contained "$out/process" "${isolation[@]}" -- "$BASH" "$FSBML_TOP/scripts/measure" "$out/plan" || status=$?
     else

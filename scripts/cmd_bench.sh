@@ -32,6 +32,8 @@ what:
                       fsbml,fsbml:bml_fsbml_quantum=65536,r2:btl_tcp_links=2
   --rounds K          launches of every arm
   --full              more sizes, 15 rounds
+  --interleaved       the jobs of a round run at once and take turns of milliseconds, the others asleep: differences of 2 % between
+                      small messages can be told, where launches one after the other differ by 10 % (not with --hostfile or app)
   --timeout S         end a launch that takes longer (600)
   --reference         with the patched Open MPI (built first if need be: minutes) instead of the installed one
   --openmpi PREFIX    with another installed Open MPI

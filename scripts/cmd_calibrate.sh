@@ -98,7 +98,7 @@ cmd_calibrate() {
     # shellcheck disable=SC2034
     local where=cluster nodes=2 rates=(200mbit 20mbit) ranks rails="" arms="" rounds=1 limit=600 prefix components="" programs command=() below=()
     # shellcheck disable=SC2034
-    local probe="" hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always first=() brief=() brief_rounds=0 short="" out listed="" status=0
+    local probe="" hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always first=() interleaved="" slow_rounds=0 short="" out listed="" status=0
     calibrate_parse "$@"
     calibrate_settle
     bench_place

@@ -113,7 +113,7 @@ cmd_replay() {
     # shellcheck disable=SC2034
     local where=cluster nodes=2 rates=() ranks rails="" arms="" rounds=5 limit=600 prefix components="" programs command=() below=()
     # shellcheck disable=SC2034
-    local probe="" hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always first=() brief=() brief_rounds=0 short="" out
+    local probe="" hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always first=() interleaved="" slow_rounds=0 short="" out
     # shellcheck disable=SC2034
     local wanted_arms="" wanted_ranks=0
     local cases=() traces=() list="" wanted_nodes=0 seconds=1 document="" results sets=() line shown=() status=0

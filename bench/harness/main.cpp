@@ -56,11 +56,11 @@ void add_options(CLI::App &app, Request &request)
     app.add_option("--first", request.job.first,
                    "word for the program in a first look: one launch of each arm (repeat, as --first=WORD)")
         ->allow_extra_args(false);
-    app.add_option("--brief", request.job.brief,
-                   "word for the program where it is to measure what is short only (repeat, as --brief=WORD)")
-        ->allow_extra_args(false);
-    app.add_option("--brief-rounds", request.job.brief_rounds,
-                   "more launches of FSBML and the rails for what is short")
+    app.add_flag("--interleaved", request.job.interleaved,
+                 "run all arms of a round at once, in turns of some milliseconds (they must know --turns)");
+    app.add_option(
+           "--slow-rounds", request.job.slow_rounds,
+           "launches of a rail that takes several times as long as the best one (0: as many as of all)")
         ->check(CLI::Range(0, 1000));
     app.add_flag("--short", request.is_short, "leave out how the bytes were divided");
     app.add_flag("--quiet", request.job.quiet, "wait for a quiet machine before each round");
@@ -167,9 +167,6 @@ void work(const Request &request)
         read_saved(request, report);
     } else {
         when = fmt::format("{} round{}", request.job.rounds, request.job.rounds == 1 ? "" : "s");
-        if (request.job.brief_rounds > 0) {
-            when += fmt::format(", and {} of what is short", request.job.brief_rounds);
-        }
         run_rounds(request.job, report, [&](const Results &seen) {
             if (seen.places().size() > 50) {
                 return; // of many points it would be none

@@ -52,6 +52,8 @@ words_are_checked() {
     ok "app with one that is not there" refuses "there is no program 'no-such-program'" bench app -- no-such-program
     ok "a hostfile that is not there" refuses "no reading the hostfile" bench onetoone --hostfile /nowhere --rails a,b
     ok "a hostfile without rails" refuses "needs --rails" bench onetoone --hostfile /dev/null
+    ok "turns on other hosts" refuses "is for jobs of this host alone" bench onetoone --hostfile /dev/null --rails a,b --interleaved
+    ok "turns of a user's program" refuses "a program of yours knows no turns" bench app --interleaved -- true
     ok "rails without a hostfile" refuses "made by --rail" bench onetoone --rails eth0
     ok "rails that are no names" refuses "is not like eth0,eth1" bench onetoone --hostfile /dev/null --rails 'a;b'
     ok "a folder for plots that cannot be made" refuses "cannot make the folder" bench onetoone --plots /dev/null/plots

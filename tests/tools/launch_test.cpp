@@ -5,11 +5,14 @@
 #include "tools/launch/launch.hpp"
 #include "tools/launch/progress.hpp"
 #include "tools/launch/quiet.hpp"
+#include "tools/points/turns.hpp"
 #include "tools/text/aligned.hpp"
 
 #include "../unit/test.hpp"
 
 #include <filesystem>
+#include <mutex>
+#include <thread>
 
 namespace
 {
@@ -77,11 +80,10 @@ done
     Measurements measured;
 };
 
-TEST_F(Rounds, LaunchWhatIsSlowTwiceAndWhatIsShortOften)
+TEST_F(Rounds, LaunchWhatIsSlowAsOftenAsSaid)
 {
     job.first = {"--sizes", "16"};
-    job.brief = {"--sizes", "16"};
-    job.brief_rounds = 4;
+    job.slow_rounds = 2;
     std::size_t looks = 0;
     run_rounds(job, measured, [&](const Results &seen) {
         ++looks;
@@ -94,11 +96,96 @@ TEST_F(Rounds, LaunchWhatIsSlowTwiceAndWhatIsShortOften)
     EXPECT_EQ(asked("r2 16,65536"), 5U);
     EXPECT_EQ(asked("fast 16,65536"), 5U);
     EXPECT_EQ(asked("slow 16,65536"), 2U);
-    EXPECT_EQ(asked("slow 16"), 1U + 3U + 4U);
-    EXPECT_EQ(asked("fast 16"), 1U + 4U);
-    EXPECT_EQ(asked("r2 16"), 1U);
+    EXPECT_EQ(asked("slow 16"), 1U);
     EXPECT_EQ(measured.results.launches("fsbml", {"exchange", "", 1, 16, "us"}).size(),
-              9U); // the first look does not count
+              5U); // the first look does not count
+}
+
+// As the others, but that each takes its turn: it says that it is there, waits, and passes it on.
+class InTurns : public Rounds
+{
+protected:
+    void SetUp() override
+    {
+        Rounds::SetUp();
+        std::ofstream(folder / "launcher") << R"sh(#!/bin/sh
+for word; do case "$before" in --arm) arm=$word ;; --turns) turns=$word ;; esac; before=$word; done
+job=${turns%%/*} file=${turns#*:}
+byte() { printf "\\$(printf %o "$1")" | dd of="$file" bs=1 seek="$2" conv=notrunc 2>/dev/null; }
+[ "$arm" != "$(cat "${0%/*}/fails" 2>/dev/null)" ] || exit 7
+byte $((job + 1)) 4
+until [ "$(od -An -tu1 -N1 "$file" | tr -d ' ')" = $((job + 1)) ]; do sleep 0.01; done
+echo "$arm ${turns%:*}" >>"${0%/*}/asked"
+echo '{"bench":"onetoone","operation":"exchange","variant":"","arm":"'$arm'","messages":1,"bytes":16,"unit":"us","median":10,"samples":[10]}'
+byte $((job + 2)) 0
+)sh";
+        job.interleaved = true;
+        job.rounds = 1;
+    }
+};
+
+TEST_F(InTurns, JobsRunAtOnce)
+{
+    run_rounds(job, measured, [](const Results &) {});
+    EXPECT_EQ(asked("fsbml 0/4") + asked("r2 1/4") + asked("fast 2/4") + asked("slow 3/4"), 4U);
+    EXPECT_EQ(measured.results.launches("slow", {"exchange", "", 1, 16, "us"}).size(), 1U);
+}
+
+TEST_F(InTurns, OneThatFailsIsNamedAndEndsAll)
+{
+    std::ofstream(folder / "fails") << "fast";
+    try {
+        run_rounds(job, measured, [](const Results &) {});
+        FAIL() << "it must throw";
+    } catch (const std::runtime_error &error) {
+        EXPECT_NE(std::string(error.what()).find("the launch of 'fast' failed with status 7"),
+                  std::string::npos)
+            << error.what();
+    }
+    EXPECT_EQ(asked("fsbml 0/4"), 0U);
+}
+
+TEST(Turns, GoRound)
+{
+    const std::string file =
+        std::filesystem::temp_directory_path() / ("fsbml-turns-test-" + std::to_string(getpid()));
+    Turns all(file);
+    std::string order;
+    std::mutex lock;
+    std::vector<std::thread> jobs;
+    for (unsigned job = 0; job < 3; ++job) {
+        jobs.emplace_back([&, job] {
+            Turns own = Turns::of_job(Turns::word(job, 3, file));
+            own.arrive();
+            for (int turn = 0; turn < 100; ++turn) {
+                own.wait();
+                {
+                    const std::lock_guard<std::mutex> held(lock);
+                    order += static_cast<char>('a' + job);
+                }
+                own.pass();
+            }
+        });
+    }
+    while (all.arrived() < 3) {
+        std::this_thread::yield();
+    }
+    all.begin();
+    for (std::thread &job : jobs) {
+        job.join();
+    }
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        ASSERT_EQ(order[i], static_cast<char>('a' + i % 3)) << i;
+    }
+    EXPECT_EQ(order.size(), 300U);
+    std::filesystem::remove(file);
+}
+
+TEST(Turns, TellWhatIsNoTurn)
+{
+    for (const char *wrong : {"", "0/4", "4/4:file", "x/4:file", "0/4:/no/such/file", "0/4:/dev/null"}) {
+        EXPECT_THROW(Turns::of_job(wrong), std::runtime_error) << wrong;
+    }
 }
 
 TEST_F(Rounds, AreAlikeUnlessAsked)

@@ -6,6 +6,7 @@
 #include "tools/launch/launch.hpp"
 #include "tools/launch/progress.hpp"
 #include "tools/launch/quiet.hpp"
+#include "tools/points/turns.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -27,8 +28,9 @@ std::string file_of(const Job &job, const Arm &arm, const char *ending)
     return job.folder + '/' + name + ending;
 }
 
+// `turns`: what the program is told of its turns, if it has some.
 std::vector<std::string> command_of(const Job &job, const std::vector<std::string> &program, const Arm &arm,
-                                    int round)
+                                    bool verify, const std::string &turns)
 {
     std::vector<std::string> command = {job.launcher, std::to_string(job.ranks)};
     command.insert(command.end(), arm.options.begin(), arm.options.end());
@@ -41,8 +43,11 @@ std::vector<std::string> command_of(const Job &job, const std::vector<std::strin
         return command;
     }
     command.insert(command.end(), {program[0], "--json", "--arm", arm.name});
-    if (job.verify_once && round > 1) {
+    if (!verify) {
         command.emplace_back("--no-verify");
+    }
+    if (!turns.empty()) {
+        command.insert(command.end(), {"--turns", turns});
     }
     command.insert(command.end(), program.begin() + 1, program.end());
     return command;
@@ -95,15 +100,59 @@ void read_results(const Job &job, const Launch &launch, const Arm &arm, Results 
     }
 }
 
-void launch_arm(const Job &job, const std::vector<std::string> &program, const Arm &arm, int round,
+Launch launch_of(const Job &job, std::vector<std::string> command, const Arm &arm)
+{
+    return {std::move(command), file_of(job, arm, ".lines"), file_of(job, arm, ".log"), job.limit_seconds};
+}
+
+void launch_arm(const Job &job, const std::vector<std::string> &program, const Arm &arm, bool verify,
                 Progress &progress, Results &results)
 {
-    const Launch launch{command_of(job, program, arm, round), file_of(job, arm, ".lines"),
-                        file_of(job, arm, ".log"), job.limit_seconds};
+    const Launch launch = launch_of(job, command_of(job, program, arm, verify, ""), arm);
     const Outcome outcome = run(launch, [&] { progress.tick(); });
     progress.clear();
     check(launch, arm, job.probe.empty(), outcome);
     read_results(job, launch, arm, results);
+}
+
+// All arms' jobs at once, each started when the one before is ready and asleep.
+void launch_in_turns(const Job &job, const std::vector<Arm> &arms, bool verify, Progress &progress,
+                     Results &results)
+{
+    const std::string file = job.folder + "/turns";
+    Turns turns(file);
+    std::vector<Launch> launches;
+    for (const Arm &arm : arms) {
+        const std::string own =
+            Turns::word(static_cast<unsigned>(launches.size()), static_cast<unsigned>(arms.size()), file);
+        launches.push_back(launch_of(job, command_of(job, job.program, arm, verify, own), arm));
+    }
+    std::size_t started = 1;
+    bool begun = false;
+    const auto next = [&] {
+        const bool ready = turns.arrived() == started;
+        started += ready ? 1 : 0;
+        return ready;
+    };
+    const std::vector<Outcome> outcomes = run_all(launches, next, [&] {
+        if (!begun && turns.arrived() == arms.size()) {
+            begun = true;
+            turns.begin();
+        }
+        progress.tick();
+    });
+    progress.clear();
+    // The one that failed, before those that were ended because of it.
+    for (const bool others : {false, true}) {
+        for (std::size_t i = 0; i < arms.size(); ++i) {
+            if (others || outcomes[i].end != End::interrupted) {
+                check(launches[i], arms[i], true, outcomes[i]);
+            }
+        }
+    }
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+        read_results(job, launches[i], arms[i], results);
+    }
 }
 
 std::string names(const std::vector<Arm> &arms)
@@ -177,17 +226,15 @@ std::string probe_lines(std::istream &log)
 void run_rounds(const Job &job, Measurements &measured,
                 const std::function<void(const Results &)> &first_look)
 {
-    const std::vector<std::string> brief = with(job.program, job.brief);
-    Progress progress(job.rounds + job.brief_rounds, static_cast<int>(measured.arms.size()));
+    Progress progress(job.rounds, static_cast<int>(measured.arms.size()));
     std::vector<Arm> order = measured.arms;
     if (!job.first.empty()) {
         Results seen;
         for (const Arm &arm : order) {
-            launch_arm(job, with(job.program, job.first), arm, 1, progress, seen);
+            launch_arm(job, with(job.program, job.first), arm, true, progress, seen);
         }
         first_look(seen);
     }
-    std::vector<std::string> slow;
     int wait_seconds = 10;
     for (int round = 1; round <= job.rounds; ++round) {
         progress.round(round, names(order));
@@ -201,16 +248,22 @@ void run_rounds(const Job &job, Measurements &measured,
             // A machine that is busy for long stays so.
             wait_seconds = quiet ? 10 : 1;
         }
+        const bool verify = !job.verify_once || round == 1;
+        if (job.interleaved) {
+            progress.arm("in turns");
+            launch_in_turns(job, order, verify, progress, measured.results);
+        }
         for (const Arm &arm : order) {
             progress.arm(arm.name);
-            const bool is_slow = std::find(slow.begin(), slow.end(), arm.name) != slow.end();
-            launch_arm(job, is_slow ? brief : job.program, arm, round, progress, measured.results);
+            if (!job.interleaved) {
+                launch_arm(job, job.program, arm, verify, progress, measured.results);
+            }
             if (round == 1 && arm.role == Role::fsbml) {
                 std::ifstream log(file_of(job, arm, ".log"));
                 measured.rails = read_rail_table(log);
             }
             if (!job.below.empty()) {
-                launch_arm(job, job.below, arm, round, progress, measured.below);
+                launch_arm(job, job.below, arm, true, progress, measured.below);
             }
             progress.done();
         }
@@ -221,16 +274,13 @@ void run_rounds(const Job &job, Measurements &measured,
             }
             put_before_fsbml(order, best_rail(measured));
         }
-        slow = round == 2 && !job.brief.empty() ? slow_rails(measured) : slow;
-    }
-    for (int round = 1; round <= job.brief_rounds; ++round) {
-        progress.round(job.rounds + round, "messages that are short");
-        for (const Arm &arm : order) {
-            if (arm.role == Role::fsbml || arm.role == Role::rail) {
-                progress.arm(arm.name);
-                launch_arm(job, brief, arm, 2, progress, measured.results);
-            }
-            progress.done();
+        if (round == job.slow_rounds) {
+            const std::vector<std::string> slow = slow_rails(measured);
+            order.erase(std::remove_if(order.begin(), order.end(),
+                                       [&](const Arm &arm) {
+                                           return std::find(slow.begin(), slow.end(), arm.name) != slow.end();
+                                       }),
+                        order.end());
         }
     }
 }

@@ -26,10 +26,11 @@ struct Job {
     bool verify_once = false; // programs check their data in the first round only
     std::string folder;       // for what the launches print
 
-    // Words behind the program's own. What is short is launched more often, as its launches differ most.
-    std::vector<std::string> first; // of one launch of each arm before all others; empty: there is none
-    std::vector<std::string> brief; // for what is short; empty: all rounds are alike
-    int brief_rounds = 0;           // of FSBML and the rails alone, after the others
+    std::vector<std::string>
+        first; // words behind the program's own, of one launch of each arm before all others
+    bool interleaved =
+        false;           // the jobs of a round run at once, in turns (tools/points/turns.hpp): of one host
+    int slow_rounds = 0; // of rails that take several times as long as the best one; 0: of all alike
 };
 
 // Results of the arms, and the rails that they were measured on.
@@ -41,9 +42,8 @@ struct Measurements {
 };
 
 // Fills in all but the arms. Calls `first_look` with the results of the launches before all others, which
-// count no more, or, where there are none, of the first of several rounds. A rail that takes several times as
-// long as the best one is launched in two rounds, then for what is short only. Throws std::runtime_error with
-// a message for users if a launch fails, hangs, or prints what is no result.
+// count no more, or, where there are none, of the first of several rounds. Throws std::runtime_error with a
+// message for users if a launch fails, hangs, or prints what is no result.
 void run_rounds(const Job &job, Measurements &measured,
                 const std::function<void(const Results &)> &first_look);
 

@@ -60,6 +60,59 @@ pid_t start(const Launch &launch)
     return child;
 }
 
+class Child
+{
+public:
+    explicit Child(const Launch &launch)
+        : limit_(launch.limit_seconds), begin_(Clock::now()), process_(start(launch))
+    {
+    }
+
+    bool over() const { return over_; }
+    const Outcome &outcome() const { return outcome_; }
+
+    // Looks whether it is over, and ends it if it has to end.
+    void look(bool others_failed)
+    {
+        if (over_) {
+            return;
+        }
+        int status = 0;
+        const pid_t waited = waitpid(process_, &status, WNOHANG);
+        if (waited == process_ || (waited < 0 && errno != EINTR)) {
+            over_ = true;
+            outcome_.seconds = since(begin_);
+            outcome_.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            if (!ending_) {
+                outcome_.end = outcome_.status == 0 ? End::success : End::failure;
+            }
+        } else if (!ending_ && (caught_signal != 0 || others_failed || since(begin_) > limit_)) {
+            ending_ = true;
+            ended_ = Clock::now();
+            outcome_.end = caught_signal != 0 || others_failed ? End::interrupted : End::timeout;
+            kill(process_, SIGTERM);
+        } else if (ending_ && since(ended_) > 15) {
+            kill(process_, SIGKILL);
+        }
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    static double since(Clock::time_point then)
+    {
+        return std::chrono::duration<double>(Clock::now() - then).count();
+    }
+
+    double limit_;
+    Clock::time_point begin_;
+    pid_t process_;
+    Clock::time_point ended_;
+    bool ending_ = false;
+    bool over_ = false;
+    Outcome outcome_;
+};
+
 } // namespace
 
 void catch_signals()
@@ -78,40 +131,43 @@ int interrupted()
 
 Outcome run(const Launch &launch, const std::function<void()> &meanwhile)
 {
-    using Clock = std::chrono::steady_clock;
-    const auto begin = Clock::now();
-    const auto since = [](Clock::time_point then) {
-        return std::chrono::duration<double>(Clock::now() - then).count();
-    };
-    const pid_t child = start(launch);
-    Outcome outcome;
-    bool ending = false;
-    Clock::time_point ended = begin;
-    int status = 0;
+    return run_all(
+               {launch}, [] { return true; }, meanwhile)
+        .front();
+}
+
+std::vector<Outcome> run_all(const std::vector<Launch> &launches, const std::function<bool()> &next,
+                             const std::function<void()> &meanwhile)
+{
+    std::vector<Child> children;
+    bool failed = false;
     for (int turn = 0;; ++turn) {
-        const pid_t waited = waitpid(child, &status, WNOHANG);
-        if (waited == child || (waited < 0 && errno != EINTR)) {
-            break;
+        if (!failed && caught_signal == 0 && children.size() < launches.size()
+            && (children.empty() || next())) {
+            children.emplace_back(launches[children.size()]);
         }
-        if (!ending && (caught_signal != 0 || since(begin) > launch.limit_seconds)) {
-            ending = true;
-            ended = Clock::now();
-            outcome.end = caught_signal != 0 ? End::interrupted : End::timeout;
-            kill(child, SIGTERM);
-        } else if (ending && since(ended) > 15) {
-            kill(child, SIGKILL);
+        bool all_over = true;
+        for (Child &child : children) {
+            child.look(failed);
+            all_over = all_over && child.over();
+            failed = failed || (child.over() && child.outcome().end != End::success);
+        }
+        if (all_over && (failed || caught_signal != 0 || children.size() == launches.size())) {
+            break;
         }
         if (turn % 10 == 0) {
             meanwhile();
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(25));
     }
-    outcome.seconds = since(begin);
-    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (!ending) {
-        outcome.end = outcome.status == 0 ? End::success : End::failure;
+    std::vector<Outcome> outcomes;
+    for (const Child &child : children) {
+        outcomes.push_back(child.outcome());
     }
-    return outcome;
+    Outcome never;
+    never.end = End::interrupted;
+    outcomes.resize(launches.size(), never);
+    return outcomes;
 }
 
 int ended(const char *command, const std::function<void()> &work)

@@ -29,6 +29,10 @@ struct Outcome {
 // process breaks off, gets SIGTERM and some seconds to end in order, then SIGKILL. Throws std::runtime_error
 // if there is no starting it.
 Outcome run(const Launch &launch, const std::function<void()> &meanwhile);
+// The same of several jobs at once: each is started as soon as `next` says so, which is asked before each but
+// the first. Where one does not succeed, the others are ended, too; the limit is for each.
+std::vector<Outcome> run_all(const std::vector<Launch> &launches, const std::function<bool()> &next,
+                             const std::function<void()> &meanwhile);
 
 // From now on SIGINT, SIGTERM and SIGHUP end the job under way first. interrupted() tells the signal, or 0.
 void catch_signals();

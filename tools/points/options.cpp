@@ -47,6 +47,8 @@ Options::Options(const std::string &program, const std::string &about)
     add("max-samples", settings_.max_samples, 1, 1000000, "maximum samples of a point");
     add("no-verify", no_verify_, "leave out the runs that check every byte, one a point");
     add("json", settings_.json, "one JSON object a line with all samples, instead of a table");
+    add("turns", settings_.turns, std::vector<std::string>{},
+        "I/N:FILE: job I of N on this host that take turns (bench --interleaved)");
 }
 
 Options::~Options() = default;

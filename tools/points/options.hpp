@@ -20,6 +20,7 @@ struct Settings {
     int max_samples = 1000;
     bool verify = true;
     bool json = false;
+    std::string turns; // with other jobs (turns.hpp); "": there are none
 };
 
 // How many samples fit into the settings' time, if one takes `seconds`.

@@ -8,10 +8,18 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <thread>
 
 namespace fsbml::bench
 {
+namespace
+{
+
+// How many turns a point takes: as many comparisons of neighbours there are.
+constexpr int turns_of_point = 25;
+
+} // namespace
 
 Session::Session(const std::string &bench, Options &options, int argc, char **argv, int threads)
     : bench_(bench), options_(options)
@@ -34,6 +42,23 @@ Session::Session(const std::string &bench, Options &options, int argc, char **ar
         print_header(settings());
         print_init(settings(), bench_, init);
     }
+    if (settings().turns.empty()) {
+        return;
+    }
+    try {
+        turns_.emplace(Turns::of_job(settings().turns));
+    } catch (const std::exception &error) {
+        if (rank_ == 0) {
+            std::fprintf(stderr, "%s: --turns: %s\n", bench_.c_str(), error.what());
+        }
+        outcome_ = 2;
+        return;
+    }
+    rest_until_all_are_here();
+    if (rank_ == 0) {
+        turns_->arrive();
+    }
+    wait_for_turn();
 }
 
 Session::~Session()
@@ -45,6 +70,27 @@ Session::~Session()
         MPI_Comm_free(&node_);
     }
     MPI_Finalize();
+    if (turns_ && rank_ == 0) {
+        turns_->pass();
+    }
+}
+
+void Session::wait_for_turn()
+{
+    try {
+        turns_->wait();
+    } catch (const std::exception &error) {
+        wrong(error.what());
+    }
+}
+
+void Session::let_others()
+{
+    rest_until_all_are_here();
+    if (rank_ == 0) {
+        turns_->pass();
+    }
+    wait_for_turn();
 }
 
 bool Session::needs_ranks(int least, bool even)
@@ -100,30 +146,49 @@ void Session::rest_until_all_are_here() const
 
 int Session::measure(Point point, const std::function<double()> &sample, Counts counts)
 {
+    const int turns = turns_ ? turns_of_point : 1;
     std::vector<double> samples;
-    Traffic before = interface_bytes();
-    double start = MPI_Wtime();
-    const double first = sample();
-    double seconds = MPI_Wtime() - start;
-    // A short first sample says little (cold caches, TCP's first window). A long one is as good as any: what
-    // it may lack is small beside it, and the run that was verified has warmed up.
-    const bool warm_up = agree(seconds < 0.1 ? 1 : 0) != 0;
-    for (int i = 0; warm_up && i < 2; ++i) {
-        start = MPI_Wtime();
-        sample();
-        seconds = MPI_Wtime() - start;
+    Traffic sent;
+    int count = 0;
+    bool warm_up = true;
+    for (int turn = 0; turn < turns; ++turn) {
+        if (turn > 0) {
+            let_others();
+        }
+        Traffic before = interface_bytes();
+        double seconds = 0;
+        const auto timed = [&] {
+            const double start = MPI_Wtime();
+            const double value = sample();
+            seconds = MPI_Wtime() - start;
+            return value;
+        };
+        // A short first sample says little (cold caches, TCP's first window). A long one is as good as any:
+        // what it may lack is small beside it, and the run that was verified has warmed up.
+        if (turn == 0) {
+            const double first = timed();
+            warm_up = agree(seconds < 0.1 ? 1 : 0) != 0;
+            if (!warm_up) {
+                samples.push_back(first);
+            }
+        }
+        const auto due = [&] { return static_cast<std::size_t>((count * (turn + 1) + turns - 1) / turns); };
+        if (warm_up && (turn == 0 || samples.size() < due())) {
+            timed();
+            timed();
+            before = interface_bytes();
+        }
+        if (turn == 0) {
+            count = static_cast<int>(agree(sample_count(settings(), seconds)));
+        }
+        while (samples.size() < due()) {
+            samples.push_back(sample());
+        }
+        // Read first, told to others later: that is traffic too.
+        for (const auto &[name, bytes] : traffic_between(before, interface_bytes())) {
+            sent[name] += bytes;
+        }
     }
-    if (warm_up) {
-        before = interface_bytes();
-    } else {
-        samples.push_back(first);
-    }
-    const int count = static_cast<int>(agree(sample_count(settings(), seconds)));
-    while (samples.size() < static_cast<std::size_t>(count)) {
-        samples.push_back(sample());
-    }
-    // Read first, told to others later: that is traffic too.
-    const Traffic sent = traffic_between(before, interface_bytes());
     rest_until_all_are_here();
     if (counts == Counts::worst) {
         const std::vector<double> mine = samples;

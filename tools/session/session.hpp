@@ -5,10 +5,12 @@
 
 #include "tools/points/options.hpp"
 #include "tools/points/output.hpp"
+#include "tools/points/turns.hpp"
 
 #include <mpi.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace fsbml::bench
@@ -47,7 +49,8 @@ public:
 
     // Measures and prints a point. All ranks call it; `sample` runs one sample on all of them and returns its
     // value in the point's unit. It has been called a few times to warm up before the samples that count.
-    // Returns the number of these.
+    // Returns the number of these. A job that takes turns with others measures a part of a point in each;
+    // what it does between two points is in its turn, too.
     int measure(Point point, const std::function<double()> &sample, Counts counts = Counts::root);
 
     // Prints a point of these samples; only rank 0's count.
@@ -58,6 +61,8 @@ public:
 
 private:
     Traffic sum_over_nodes(const Traffic &traffic) const;
+    void wait_for_turn();
+    void let_others();
 
     std::string bench_;
     Options &options_;
@@ -66,6 +71,7 @@ private:
     int ranks_ = 1;
     MPI_Comm node_ = MPI_COMM_NULL;
     MPI_Comm leaders_ = MPI_COMM_NULL; // the first rank of each node
+    std::optional<Turns> turns_;
 };
 
 } // namespace fsbml::bench
