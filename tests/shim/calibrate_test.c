@@ -3,6 +3,7 @@
 /* The measurement at start, on fake rails in virtual time: what comes out when all is well, when a rail stops
  * or stalls in its midst, when rails share a link. */
 
+#include "fake_sockets.h"
 #include "fake_start.h"
 
 FAKE_TEST(rails_are_measured)
@@ -16,6 +17,7 @@ FAKE_TEST(rails_are_measured)
           && fit(1)->together < 1.05);
     CHECK(virtual_ns - start < 400000000);
     CHECK(sends_table());
+    CHECK(1 == sockets.calmed[0] && 1 == sockets.calmed[1]);
     job_down();
 }
 

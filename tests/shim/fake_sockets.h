@@ -12,10 +12,10 @@
 
 static struct {
     bool possible;
-    int (*of)(int rail);                 /* descriptors, of which all are proved; NULL: there are none */
-    uint32_t resent;                     /* rails whose networks do not answer */
-    bool closed[N_FAKES];                /* by their BTL, until a message has it connect */
-    int renewed[N_FAKES], shut[N_FAKES]; /* how often */
+    int (*of)(int rail);  /* descriptors, of which all are proved; NULL: there are none */
+    uint32_t resent;      /* rails whose networks do not answer */
+    bool closed[N_FAKES]; /* by their BTL, until a message has it connect */
+    int renewed[N_FAKES], shut[N_FAKES], calmed[N_FAKES]; /* how often */
 } sockets;
 
 bool fsbml_socket_is_possible(const mca_btl_base_module_t *btl)
@@ -46,6 +46,12 @@ void fsbml_socket_hasten(const mca_btl_base_module_t *btl, const struct mca_btl_
 {
     (void) btl;
     (void) endpoint;
+}
+
+void fsbml_socket_calm(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) endpoint;
+    ++sockets.calmed[fake_number(btl)];
 }
 
 bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,

@@ -146,6 +146,29 @@ FAKE_TEST(other_btls_are_not_asked)
     world_down(2);
 }
 
+static int window_of(int fd)
+{
+    int clamp = -1;
+    socklen_t len = sizeof(clamp);
+    CHECK(0 == getsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp, &len) && clamp > 0);
+    return clamp;
+}
+
+FAKE_TEST(a_connection_has_room_after_a_measurement)
+{
+    up();
+    mca_btl_tcp_endpoint_t *e = tcp_endpoint[0][0];
+    const struct mca_btl_base_endpoint_t *endpoint = (const struct mca_btl_base_endpoint_t *) e;
+    fsbml_socket_calm(e->module, endpoint); /* not connected yet */
+    (void) tcp_connect(0, 0);
+    const int before = window_of(e->descriptor);
+    fsbml_socket_calm(&fake[1].super, endpoint); /* another module's */
+    CHECK(before == window_of(e->descriptor));
+    fsbml_socket_calm(e->module, endpoint);
+    CHECK(before - before / 8 == window_of(e->descriptor));
+    tcp_down();
+}
+
 /* A kernel acknowledges for a process that does nothing; a network that is not there, or a queue that is
  * full, does not. */
 FAKE_TEST(what_is_not_acknowledged_is_told_from_what_is_not_read)

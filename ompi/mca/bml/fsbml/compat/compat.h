@@ -82,8 +82,7 @@ int fsbml_show_help_add_dir(const char *dir);
 #    define FSBML_TCP_SAYS_GOODBYE 1
 #endif
 
-/* Parameters of a receive callback: 4.1 names the tag and the data beside the descriptor, 5.0 inside of
- * it. */
+/* Parameters of a receive callback: 4.1 names tag and data beside the descriptor, 5.0 inside of it. */
 #ifdef FSBML_OMPI_4
 #    define FSBML_RECV_PARAMS(btl, des)                                                                 \
         struct mca_btl_base_module_t *btl, mca_btl_base_tag_t recv_tag, mca_btl_base_descriptor_t *des, \
@@ -343,14 +342,15 @@ bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int 
  * not acknowledged it (a peer that computes leaves that to its kernel). Then: once a second at least. */
 bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 void fsbml_socket_hasten(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
-/** The addresses and ports of a connection. False: there is none. */
+/** Bulk slows down messages of some KiB: makes a connection nearly as it was. */
+void fsbml_socket_calm(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 typedef struct fsbml_socket_ends_t {
-    struct sockaddr_storage own, peer;
+    struct sockaddr_storage own, peer; /**< addresses and ports of a connection */
     socklen_t len;
 } fsbml_socket_ends_t;
 bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,
                        fsbml_socket_ends_t *ends);
-/** Has the BTL close a connection when it looks next; what it had is completed with an error. */
+/** Has the BTL close it when it looks next; what it had is completed with an error. */
 void fsbml_socket_end(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 /** Of a module whose endpoints can have one: whether the BTL has closed it, or has none yet. A few loads. */
 bool fsbml_socket_is_closed(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);

@@ -116,6 +116,23 @@ void fsbml_socket_hasten(const mca_btl_base_module_t *btl, const struct mca_btl_
     }
 }
 
+/* Linux acknowledges a message of several segments in either of two ways. While a connection's buffer has
+ * more room than was advertised: at once, where segments come in. Else when the receiver reads them, which
+ * then takes 3 to 6 us longer (tcp_cleanup_rbuf). A fresh connection is of the first kind, and bulk makes it
+ * one of the second. To take an eighth of the window back, by way of the clamp, makes it one of the first
+ * again; the kernel sets the clamp anew when it makes the buffer larger, or segments are of another size. */
+void fsbml_socket_calm(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    const int fd = fsbml_socket_is_possible(btl) ? fsbml_socket_of(btl, endpoint) : -1;
+    int clamp = 0;
+    socklen_t len = sizeof(clamp);
+    if (fd >= 0 && fsbml_socket_is_proved(endpoint, fd)
+        && 0 == getsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp, &len)) {
+        clamp -= clamp / 8;
+        (void) setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp, sizeof(clamp));
+    }
+}
+
 bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,
                        fsbml_socket_ends_t *ends)
 {
