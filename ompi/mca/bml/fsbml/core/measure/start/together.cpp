@@ -267,8 +267,33 @@ double Together::slower(std::size_t rail) const noexcept
     return processor_ > 0.0 ? processor_ : least(rail) / alone_[rail];
 }
 
+// What differs between rails that the processor feeds in turn is what it did at that moment: all get the same
+// parameters, both ways, so that both ends of a path prefer the same one.
+void Together::level(fsbml_fit_t *fits) const noexcept
+{
+    fsbml_loggp_t all{};
+    double sum = 0.0;
+    double n = 0.0;
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (has(in_turn_, i)) {
+            const fsbml_loggp_t &back = fits[i].back;
+            all = 0.0 == n ? fits[i].params : all;
+            sum += fits[i].params.G_ns_per_byte + back.G_ns_per_byte;
+            n += back.G_ns_per_byte > 0.0 ? 2.0 : 1.0;
+        }
+    }
+    all.G_ns_per_byte = n > 0.0 ? sum / n : 0.0;
+    for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
+        if (has(in_turn_, i)) {
+            fits[i].params = all;
+            fits[i].back = {};
+        }
+    }
+}
+
 void Together::conclude(fsbml_fit_t *fits) const
 {
+    level(fits);
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         fsbml_fit_t &fit = fits[i];
         if (has(left_out_, i)) {

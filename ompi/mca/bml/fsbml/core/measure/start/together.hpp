@@ -57,6 +57,7 @@ private:
     void feed(double carried);
     double fed(std::size_t run) const noexcept;
     void judge_processor();
+    void level(fsbml_fit_t *fits) const noexcept;
 
     Rates alone_{};
     Rates without_{}; // bytes per ns of the others without a rail that was left out, and with it
