@@ -129,8 +129,11 @@ private:
         for (std::size_t k = 0; k < rails_.size(); ++k) {
             const bool alike =
                 std::abs(base(i) - base(k)) <= std::max(base(k) / 32.0, std::min(base(k) / 6.0, 1500.0));
-            if (alike && rails_[k].G_ns_per_byte < rails_[i].G_ns_per_byte && settled <= base(k)) {
-                settled = base(k) + bit;
+            const bool first = rails_[k].G_ns_per_byte < rails_[i].G_ns_per_byte
+                               || (rails_[k].G_ns_per_byte == rails_[i].G_ns_per_byte && k < i);
+            const double both = rails_[i].o_s_ns + rails_[i].o_r_ns;
+            if (alike && first && settled <= base(k) + both) {
+                settled = base(k) + both + bit;
             }
         }
         return settled;

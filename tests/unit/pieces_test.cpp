@@ -155,6 +155,7 @@ TEST(Pieces, AgreeWithDoubles)
                 ASSERT_NEAR(static_cast<double>(fsbml_sched_predict(s.get(), r, at, bytes)), wait[r],
                             2.0 + 0.1 * i + 1e-6 * wait[r])
                     << "seed " << seed << " run " << run << " bytes " << bytes << " rail " << r;
+                wait[r] += handicap_of(models, r);
                 best = 0 != (mask >> r & 1) ? std::min(best, wait[r]) : best;
             }
             const int got = send_one(s.get(), at, bytes, mask);

@@ -183,3 +183,15 @@ TEST(Uneven, ManyPeersNearTheLowerBound)
         }
     }
 }
+
+// Another connection is other work for the processors, by which a rail that is as good has to be ahead: where
+// they are what limits a stream, it stays on one.
+TEST(Alike, AnotherRailThatIsAsGoodHasToGainItsOverhead)
+{
+    const fsbml_loggp_t p = loggp(20e3, 2e3, 2e3, 0.0, 1.0);
+    for (const std::size_t bytes : {5900U, 6100U}) {
+        const SchedPtr s = make_sched({p, p, p});
+        fsbml_sched_charge(s.get(), 0, 0, bytes); // of which the overhead of the next one hides 2 us
+        EXPECT_EQ(fsbml_sched_choose(s.get(), 0, 64, 7), bytes < 6000 ? 0 : 1) << bytes;
+    }
+}

@@ -12,26 +12,6 @@ namespace
 constexpr fsbml_loggp_t kFast = loggp(20e3, 2e3, 2e3, 3e3, 40.0);  // 200 Mbit/s
 constexpr fsbml_loggp_t kSlow = loggp(20e3, 2e3, 2e3, 3e3, 400.0); // 20 Mbit/s
 
-double base_of(const fsbml_loggp_t &p)
-{
-    return p.o_s_ns + p.L_ns + p.o_r_ns;
-}
-
-// o + L as the scheduler takes it: what differs by less than 1.5 us (a sixth at most) or 3 % from that of a
-// rail with a lower G is as much.
-double settled_base(const std::vector<fsbml_loggp_t> &models, std::size_t rail)
-{
-    const double own = base_of(models[rail]);
-    double settled = own;
-    for (const fsbml_loggp_t &other : models) {
-        const double slack = std::max(std::min(1500.0, base_of(other) / 6), base_of(other) / 32);
-        if (other.G_ns_per_byte < models[rail].G_ns_per_byte && std::fabs(own - base_of(other)) <= slack) {
-            settled = std::max(settled, base_of(other));
-        }
-    }
-    return settled;
-}
-
 double charge_of(const fsbml_loggp_t &p, std::size_t bytes)
 {
     return p.g_ns + p.G_ns_per_byte * static_cast<double>(bytes - 1);
@@ -282,7 +262,7 @@ TEST(Charge, IsNeverNothing)
     for (int i = 0; i < 128 * 64; ++i) {
         ++count[send_one(s.get(), 0, 0, 3)];
     }
-    EXPECT_EQ(count[0], count[1]);
+    EXPECT_NEAR(count[0], count[1], 2);                 // the first one is preferred by a tick
     EXPECT_EQ(fsbml_sched_backlog(s.get(), 0, 0), 64U); // 64 x 64 ticks
 }
 

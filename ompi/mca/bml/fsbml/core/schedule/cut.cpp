@@ -44,7 +44,8 @@ std::size_t Scheduler::cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_
     Ticks vft[FSBML_MAX_RAILS], extra[FSBML_MAX_RAILS];
     const auto arrival = [&](std::size_t rail, std::size_t size) {
         const std::uint64_t steps = byte_steps(size);
-        return models_.row(steps)[rail].delivery<true>(vft[rail], now, beyond, steps) + extra[rail];
+        return models_.row(steps)[rail].delivery<true>(vft[rail], now, beyond, steps) - models_.handicap(rail)
+               + extra[rail];
     };
     std::size_t first = 0;
     Ticks whole = ~Ticks{0};

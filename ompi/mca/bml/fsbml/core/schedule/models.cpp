@@ -21,9 +21,9 @@ struct Fixed {
     Fixed() = default;
     explicit Fixed(const fsbml_loggp_t &p) noexcept
         : o_s(ticks_from_ns(p.o_s_ns)), base(o_s + ticks_from_ns(p.L_ns) + ticks_from_ns(p.o_r_ns)),
-          burst(ticks_from_ns(p.burst_ns)), g(std::max(ticks_from_ns(p.g_ns), Ticks{1})),
-          G(gap_from_ns_per_byte(p.G_ns_per_byte)), O_s(gap_from_ns_per_byte(p.O_s_ns_per_byte)),
-          O_r(gap_from_ns_per_byte(p.O_r_ns_per_byte))
+          o_r(ticks_from_ns(p.o_r_ns)), burst(ticks_from_ns(p.burst_ns)),
+          g(std::max(ticks_from_ns(p.g_ns), Ticks{1})), G(gap_from_ns_per_byte(p.G_ns_per_byte)),
+          O_s(gap_from_ns_per_byte(p.O_s_ns_per_byte)), O_r(gap_from_ns_per_byte(p.O_r_ns_per_byte))
     {
         if (p.break_bytes > 0.0) {
             const auto first = static_cast<std::size_t>(std::llround(p.break_bytes));
@@ -37,6 +37,7 @@ struct Fixed {
 
     Ticks o_s = 0;
     Ticks base = 0; // o_s + L + o_r
+    Ticks o_r = 0;
     Ticks burst = 0;
     Ticks g = 1;
     std::uint64_t G = 0;
@@ -49,20 +50,26 @@ struct Fixed {
 
 // What is measured of L and o differs by as much from job to job. A small message must not depend on that: of
 // two idle rails that deliver it equally soon, the one with the lower G takes it, since it will be free
-// sooner. (On a shaped rail, the bucket hides that small messages keep it busy, too; a model that took them
-// for free put 60 % of one-byte messages on a rail ten times slower.)
-Ticks settled_base(const Fixed *all, std::uint32_t measured, std::size_t rail) noexcept
+// sooner. The other one must gain what another connection costs the processors, o_s + o_r: a stream that
+// they limit gains nothing by it. *handicap: how much of what is returned is that. (On a shaped rail, the
+// bucket hides that small messages keep it busy, too; a model that took them for free put 60 % of one-byte
+// messages on a rail ten times slower.)
+Ticks settled_base(const Fixed *all, std::uint32_t measured, std::size_t rail, Ticks &handicap) noexcept
 {
     const Ticks own = all[rail].base;
+    const Ticks both = all[rail].o_s + all[rail].o_r;
     Ticks settled = own;
+    handicap = 0;
     for (std::size_t j = 0; j < FSBML_MAX_RAILS; ++j) {
-        if (0 == (measured >> j & 1) || all[j].G >= all[rail].G) {
+        if (0 == (measured >> j & 1) || j == rail || all[j].G > all[rail].G
+            || (all[j].G == all[rail].G && j > rail)) {
             continue;
         }
         const Ticks other = all[j].base;
         const Ticks slack = std::max(other / 32, std::min(other / 6, ticks_from_ns(kTieNs)));
-        if ((own > other ? own - other : other - own) <= slack && settled <= other) {
-            settled = other + 1;
+        if ((own > other ? own - other : other - own) <= slack && settled <= other + both) {
+            settled = other + both + 1;
+            handicap = both;
         }
     }
     return settled;
@@ -132,7 +139,10 @@ bool Models::renew(fsbml_policy_t policy, std::uint32_t measured) noexcept
 
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         if (0 != (measured >> i & 1)) {
-            const Ticks base = FSBML_POLICY_ARRIVAL == policy ? settled_base(all, measured, i) : all[i].base;
+            Ticks handicap = 0;
+            const Ticks base =
+                FSBML_POLICY_ARRIVAL == policy ? settled_base(all, measured, i, handicap) : all[i].base;
+            handicap_[i].store(handicap, std::memory_order_relaxed);
             for (std::size_t k = 0; k < rows; ++k) {
                 put(row_[k][i], all[i], start[k], base, least_burst);
             }

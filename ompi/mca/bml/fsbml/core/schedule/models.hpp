@@ -39,8 +39,15 @@ public:
     const Rail *row() const noexcept { return row_[0]; }
     Rail *row() noexcept { return row_[0]; }
 
+    // What a decision adds to a rail's time as another one is as good.
+    Ticks handicap(std::size_t rail) const noexcept
+    {
+        return handicap_[rail].load(std::memory_order_relaxed);
+    }
+
     // Replaces a rail's model, which is valid. True if any rail has a burst now. For the arrival rule, o + L
-    // of rails that differ by no more than measurements do are made equal, in favour of the lower G.
+    // of rails that differ by no more than measurements do are made equal; all but the one with the lowest G
+    // have their overheads as a handicap.
     bool set(std::size_t rail, const fsbml_loggp_t &p, fsbml_policy_t policy) noexcept;
     // Scales the rail's gaps by this factor. True as above; a rail without a model
     // stays as it is.
@@ -53,6 +60,7 @@ private:
     std::atomic<std::uint32_t> breaks_{0};
     std::atomic<std::uint64_t> break_[FSBML_MAX_RAILS] = {}; // as byte_steps(), rising
     Rail row_[FSBML_MAX_RAILS + 1][FSBML_MAX_RAILS];
+    std::atomic<Ticks> handicap_[FSBML_MAX_RAILS] = {};
 
     bool renew(fsbml_policy_t policy, std::uint32_t measured) noexcept;
 

@@ -89,7 +89,8 @@ public:
     {
         const std::uint64_t steps = byte_steps(bytes);
         return ns_from_ticks(
-            models_.row(steps)[rail].delivery<true>(vft(rail), clock(now_ns), beyond(), steps));
+            models_.row(steps)[rail].delivery<true>(vft(rail), clock(now_ns), beyond(), steps)
+            - models_.handicap(rail));
     }
     // Both at one moment, so that they fit together whatever is charged meanwhile.
     struct Outlook {
@@ -100,7 +101,8 @@ public:
         const std::uint64_t steps = byte_steps(bytes);
         const Ticks vft = this->vft(rail), now = clock(now_ns);
         return {ns_from_ticks(fsbml::backlog(vft, now, beyond())),
-                ns_from_ticks(models_.row(steps)[rail].delivery<true>(vft, now, beyond(), steps))};
+                ns_from_ticks(models_.row(steps)[rail].delivery<true>(vft, now, beyond(), steps)
+                              - models_.handicap(rail))};
     }
     std::uint64_t backlog(std::size_t rail, std::uint64_t now_ns) const noexcept
     {
