@@ -38,7 +38,7 @@ HELP
 }
 
 cmd_build() {
-    local reference=no force=no flags="-g -O2" prefix="" source="" debug=no
+    local reference=no force=no flags="-g1 -O2" prefix="" source="" debug=no
     while [ $# -gt 0 ]; do
         case "$1" in
             --reference) reference=yes ;;

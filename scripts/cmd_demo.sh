@@ -25,7 +25,7 @@ and the whole takes up to three minutes.
   --rail rate=RATE    other rails than the experiment's (repeat; no bars then), e.g. --rail rate=400mbit --rail rate=100mbit
   --reference         with the patched Open MPI (built first if need be: minutes) instead of the installed one
   --openmpi PREFIX    with another installed Open MPI
-  --rounds K          launches of every arm (5; single 15, collectives 21)
+  --rounds K          launches of every arm (8; single 15, collectives 21)
   --full              all powers of two, 15 rounds: more than ten minutes
   --bars              also how the bytes were divided, and whether this meets what its developers ask of it
   --json FILE         write everything, with all samples
@@ -39,16 +39,17 @@ HELP
 }
 
 # demo_set: shortens what experiment_set has set. A round is a sample, so an exchange that takes long is one sample in each; each arm
-# has every byte checked in its first launch only; a rail ten times slower, which takes the most of a round, is launched twice. The
+# has every byte checked in its first launch only; what is several times slower, and takes the most of a round, is launched twice. The
 # jobs of a round take turns, as what differs from moment to moment is more than what FSBML and its rivals differ by.
 # shellcheck disable=SC2034,SC2154  # the variables are bench_run's
 demo_set() {
     verify=once
     [ "$name" = failover ] || [ -n "$hostfile" ] || interleaved=yes
     [ -z "$full" ] && [[ $name == onetoone || $name == equal ]] || return 0
-    arguments=(--seconds 0.05 --min-samples 1)
+    arguments=(--seconds 0.1 --min-samples 1)
     first=(--messages 32 --sizes "16,4096")
     slow_rounds=2
+    [ "$wanted_rounds" -ne 0 ] || rounds=8
 }
 
 # shellcheck disable=SC2034 # show_bars is bench_run's

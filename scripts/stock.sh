@@ -174,7 +174,7 @@ stock_configure() {
     version=$(openmpi_version "$prefix")
     dir=$(stock_dir "$prefix")
     log=$FSBML_BUILD/log/${dir##*/}
-    [ -n "$flags" ] || flags=$(cat "$dir/.flags" 2>/dev/null) || flags="-g -O2"
+    [ -n "$flags" ] || flags=$(cat "$dir/.flags" 2>/dev/null) || flags="-g1 -O2"
     need_build_tools
     prepare_build
     [ "$force" != yes ] || rm -rf "$dir"

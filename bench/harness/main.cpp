@@ -60,7 +60,7 @@ void add_options(CLI::App &app, Request &request)
                  "run all arms of a round at once, in turns of some milliseconds (they must know --turns)");
     app.add_option(
            "--slow-rounds", request.job.slow_rounds,
-           "launches of a rail that takes several times as long as the best one (0: as many as of all)")
+           "launches of an arm that takes several times as long as the best rail (0: as many as of all)")
         ->check(CLI::Range(0, 1000));
     app.add_flag("--short", request.is_short, "leave out how the bytes were divided");
     app.add_flag("--quiet", request.job.quiet, "wait for a quiet machine before each round");

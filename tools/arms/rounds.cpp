@@ -179,24 +179,24 @@ std::string best_rail(const Measurements &measured)
     return most == wins.end() ? "" : most->first;
 }
 
-// Those that take several times as long as the best one for all that was measured.
-std::vector<std::string> slow_rails(const Measurements &measured)
+// Rivals that take several times as long as the best rail for all that was measured.
+std::vector<std::string> slow_arms(const Measurements &measured)
 {
     constexpr double several = 3.0;
     std::map<std::string, double> sums;
     double least = 0.0;
-    for (const std::string &rail : names_of(measured.arms, Role::rail)) {
+    for (const Arm &arm : measured.arms) {
+        double &sum = sums[arm.name];
         for (const Place &place : measured.results.places()) {
-            const std::optional<Figure> figure = measured.results.at(rail, place);
-            sums[rail] +=
-                figure && figure->median > 0.0 ? cost(figure->median, place.unit) * place.messages : 0.0;
+            const std::optional<Figure> figure = measured.results.at(arm.name, place);
+            sum += figure && figure->median > 0.0 ? cost(figure->median, place.unit) * place.messages : 0.0;
         }
-        least = least > 0.0 ? std::min(least, sums[rail]) : sums[rail];
+        least = arm.role == Role::rail && (least <= 0.0 || sum < least) ? sum : least;
     }
     std::vector<std::string> slow;
-    for (const auto &[rail, sum] : sums) {
-        if (sum > several * least) {
-            slow.push_back(rail);
+    for (const Arm &arm : measured.arms) {
+        if (!is_fsbml(arm) && least > 0.0 && sums[arm.name] > several * least) {
+            slow.push_back(arm.name);
         }
     }
     return slow;
@@ -275,7 +275,7 @@ void run_rounds(const Job &job, Measurements &measured,
             put_before_fsbml(order, best_rail(measured));
         }
         if (round == job.slow_rounds) {
-            const std::vector<std::string> slow = slow_rails(measured);
+            const std::vector<std::string> slow = slow_arms(measured);
             order.erase(std::remove_if(order.begin(), order.end(),
                                        [&](const Arm &arm) {
                                            return std::find(slow.begin(), slow.end(), arm.name) != slow.end();

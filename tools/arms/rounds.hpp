@@ -30,7 +30,7 @@ struct Job {
         first; // words behind the program's own, of one launch of each arm before all others
     bool interleaved =
         false;           // the jobs of a round run at once, in turns (tools/points/turns.hpp): of one host
-    int slow_rounds = 0; // of rails that take several times as long as the best one; 0: of all alike
+    int slow_rounds = 0; // of rivals that take several times as long as the best rail; 0: of all alike
 };
 
 // Results of the arms, and the rails that they were measured on.

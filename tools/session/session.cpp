@@ -180,6 +180,7 @@ int Session::measure(Point point, const std::function<double()> &sample, Counts 
         }
         if (turn == 0) {
             count = static_cast<int>(agree(sample_count(settings(), seconds)));
+            warm_up = agree(seconds < 0.001 ? 1 : 0) != 0; // what a turn begins with is little of a long one
         }
         while (samples.size() < due()) {
             samples.push_back(sample());
