@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/tap.sh" scripts/lib.sh scripts/openmpi.sh scripts/stock.sh tools/cluster/{state,contain,options,job}.sh scripts/programs.sh bench/experiment.sh
 name="" scratch="" # set by:
 own_clusters d
-documents=("$FSBML_TOP/README.md" "$FSBML_TOP"/docs/*.md)
+documents=("$FSBML_TOP/README.md" "$FSBML_TOP"/docs/*.md "$FSBML_TOP"/docs/results/*.md)
 
 # commands PATTERN: lines of fenced blocks that begin with it, without comments, each once.
 commands() {
@@ -111,6 +111,22 @@ links_lead() {
     return "$missing"
 }
 
+# anchors_exist: the heading that a link names by '#' is in that document.
+anchors_exist() {
+    /usr/bin/python3 - "${documents[@]}" >"$scratch/anchors" <<'EOF'
+import os, re, sys
+def headings(name):
+    text = re.sub(r"^```.*?^```", "", open(name).read(), flags=re.M | re.S)
+    return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in re.findall(r"^#+ (.*)", text, re.M)}
+for name in sys.argv[1:]:
+    for path, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", open(name).read()):
+        target = os.path.join(os.path.dirname(name), path) if path else name
+        if os.path.exists(target) and anchor not in headings(target):
+            print(os.path.basename(name) + ":", path + "#" + anchor)
+EOF
+    [ ! -s "$scratch/anchors" ] || { sed 's/^/# /' "$scratch/anchors" >&9 && return 1; }
+}
+
 # A message does not end with its facts: what to do comes behind them.
 messages_advise() {
     local without
@@ -128,6 +144,7 @@ printf 'fsbml-table 2\nrail tcp:10.71.0.0/24 rail0 L=20000 o_s=5000 o_r=5000 g=1
 fsbml cluster up --name "$name" --nodes 2 >/dev/null 2>&1 || die "the cluster could not be started."
 
 ok "links lead somewhere" links_lead
+ok "... also to a heading" anchors_exist
 ok "parameters and variables exist" parameters_exist
 ok "using.md and man page have all parameters, with their defaults" parameters_documented
 ok "messages to users say what to do" messages_advise

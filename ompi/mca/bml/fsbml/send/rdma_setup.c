@@ -65,9 +65,9 @@ static void bound_construct(mca_bml_fsbml_rail_t *rail)
 /* ------------------------------------------------------------- all rails */
 
 /* Whether the PML may put or get over a rail. Where no memory is registered (tcp), a put is a send of ob1's
- * in disguise, with a request and an acknowledgement for each piece: docs/results.md has what both give. But
- * its bytes are read to where they belong, without a copy: where the processor is the limit that is what
- * counts, so it is kept ready. */
+ * in disguise, with a request and an acknowledgement for each piece (docs/results/single-messages.md compares
+ * both). But its bytes are read to where they belong, without a copy: where the processor is the limit that
+ * is what counts, so it is kept ready. */
 static bool is_wanted(const mca_btl_base_module_t *real, bool registers)
 {
     const bool offers = 0 != (fsbml_btl_flags(real) & MCA_BTL_FLAGS_RDMA);
