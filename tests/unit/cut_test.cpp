@@ -102,6 +102,18 @@ TEST(Cut, BehindAQueueMessagesStayWhole)
     EXPECT_EQ(cut(s.get(), kMessage, 3).pieces, 0U);
 }
 
+// A shaper's bucket lets a message pass at the speed of the line, until it is empty.
+TEST(Cut, WhatABucketLetsPassStaysWhole)
+{
+    const auto with_bucket = [](double bytes) { return loggp(20e3, 2e3, 2e3, 3e3, 8.0, 8.0 * bytes); };
+    EXPECT_EQ(cut(make_sched({with_bucket(70e3), with_bucket(70e3)}).get(), 16384, 3).pieces, 0U);
+    EXPECT_EQ(cut(make_sched({with_bucket(60e3), with_bucket(60e3)}).get(), 16384, 3).pieces, 2U);
+    const SchedPtr emptied = make_sched({with_bucket(70e3), with_bucket(70e3)});
+    fsbml_sched_charge(emptied.get(), 0, kNow, 6000);
+    fsbml_sched_charge(emptied.get(), 1, kNow, 6000);
+    EXPECT_EQ(cut(emptied.get(), 16384, 3).pieces, 2U);
+}
+
 TEST(Cut, ABusyRailTakesLess)
 {
     const SchedPtr s = make_sched({kHalf, kHalf});

@@ -27,6 +27,17 @@ constexpr Ticks kWorth = 4;
 // What a further piece costs at either end besides its own overheads: it is made, found, and waited for.
 constexpr Ticks kPiece = 2000 * kTicksPerNs;
 
+// Of so many messages that a rail's bucket would let pass at once, one is not worth cutting. Small buckets
+// are hardly ever full.
+constexpr Ticks kInBucket = 4;
+
+bool passes_at_once(const Rail &r, Ticks backlog, std::uint64_t steps) noexcept
+{
+    const Ticks burst = r.burst.load(std::memory_order_relaxed);
+    const Ticks gap = bytes_cost_floor(r.gap_per_byte.load(std::memory_order_relaxed), steps);
+    return kInBucket * gap + backlog <= burst;
+}
+
 } // namespace
 
 std::size_t Scheduler::cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_t mask,
@@ -56,6 +67,10 @@ std::size_t Scheduler::cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_
         const Ticks then = arrival(rail, bytes);
         first = then < whole ? rail : first;
         whole = std::min(whole, then);
+    }
+    const std::uint64_t steps = byte_steps(bytes);
+    if (passes_at_once(models_.row(steps)[first], fsbml::backlog(vft[first], now, beyond), steps)) {
+        return 0;
     }
     const Ticks cost = kCopy * bytes + whole / kWorth;
     const Ticks limit = whole > cost ? whole - cost : 0;
