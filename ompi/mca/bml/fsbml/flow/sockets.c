@@ -109,16 +109,36 @@ static bool ask(fsbml_connection_t *c, fsbml_kernel_flow_t *now)
 
 /* -------------------------------------------------------------- what was done */
 
+/* Of many connections, one that had nothing to do is asked for no more than that. */
+static bool has_something(const fsbml_connection_t *c, fsbml_flow_seen_t *seen)
+{
+    if (c->active || n_connections <= FEW) {
+        return true;
+    }
+    const int64_t queued = fsbml_kernel_queued(c->fd);
+    if (0 == queued) {
+        ++seen->n;
+    } else if (queued < 0) {
+        seen->all_known = false;
+    }
+    return queued > 0;
+}
+
 static void add(fsbml_connection_t *c, fsbml_flow_seen_t *seen)
 {
     fsbml_kernel_flow_t now;
-    const bool connected = is_connected(c);
-    const int64_t queued = connected ? fsbml_kernel_queued(c->fd) : -1;
-    seen->n += queued >= 0;
-    seen->all_known = seen->all_known && (connected ? queued >= 0 : c->fd < 0);
-    if (queued < 0 || (0 == queued && !c->active && n_connections > FEW) || !ask(c, &now)) {
+    if (!is_connected(c)) {
+        seen->all_known = seen->all_known && c->fd < 0;
         return;
     }
+    if (!has_something(c, seen)) {
+        return;
+    }
+    if (!ask(c, &now)) {
+        seen->all_known = false;
+        return;
+    }
+    ++seen->n;
     const fsbml_flow_connection_t since = {.acknowledged = now.acknowledged - c->last.acknowledged,
                                            .busy_ns = now.busy_ns - c->last.busy_ns,
                                            .limited_ns = now.limited_ns - c->last.limited_ns,
