@@ -48,10 +48,10 @@ std::string noise_of(const Conclusion &conclusion, int rounds)
             "{} round{} cannot tell a difference from noise: at least {} are needed (--rounds).", rounds,
             rounds == 1 ? "" : "s", least_rounds);
     }
-    const std::string where =
-        fmt::format("at {} of {} points the rounds differ more than FSBML and its rival do",
-                    conclusion.unclear, conclusion.points);
-    return "Not told apart: " + where + ". More rounds (--rounds), or a quieter machine, would tell.";
+    return fmt::format(
+        "Not told apart: {} of {} points, where rounds differ more than FSBML and its rival do; more of them "
+        "(--rounds) would tell.",
+        conclusion.unclear, conclusion.points);
 }
 
 // Of r2, whether it had all of it on one rail.

@@ -6,6 +6,7 @@
 #include "tools/arms/rounds.hpp"
 #include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"
+#include "tools/text/aligned.hpp"
 #include "tools/text/write.hpp"
 
 #include <cstdio>
@@ -18,6 +19,8 @@ namespace
 {
 
 using namespace fsbml::bench;
+
+constexpr std::size_t columns = 120; // of a terminal that shows the table
 
 struct Request {
     std::string bench, setting, rail_kind = "network", bars, json, plots, lines, log;
@@ -62,7 +65,8 @@ void add_options(CLI::App &app, Request &request)
            "--slow-rounds", request.job.slow_rounds,
            "launches of an arm that takes several times as long as the best rail (0: as many as of all)")
         ->check(CLI::Range(0, 1000));
-    app.add_flag("--short", request.is_short, "leave out how the bytes were divided");
+    app.add_flag("--short", request.is_short,
+                 "leave out how the bytes were divided, and remarks about rails");
     app.add_flag("--quiet", request.job.quiet, "wait for a quiet machine before each round");
     app.add_flag("--verify-once", request.job.verify_once,
                  "have the program check its data in the first round only (it must know --no-verify)");
@@ -96,7 +100,7 @@ void print_results(const Report &report, const std::string &when)
     const std::string unit = unit_of(report.results);
     const bool exchange = report.bench == "onetoone" || report.bench == "equal" || report.bench == "single";
     fmt::print("\n{}, {}\nmedian {}{}, ± half the distance of the quartiles over launches;\n"
-               "ratios are of times, medians over the rounds; best: the best rail alone; {}\n\n{}",
+               "ratios are of times, medians over the rounds; best: the best rail alone; {}\n{}",
                report.setting, when, unit, exchange ? " of a message" : "",
                only_bandwidths(report.results.places())
                    ? "fsbml/sum is of rates: by those of the rails alone, added up"
@@ -125,7 +129,10 @@ void print_rest(const Report &report, bool is_short)
     } else {
         fmt::print("\nThe rails as FSBML measured them when MPI started:\n");
         for (const std::string &line : report.rails.lines) {
-            fmt::print("  {}\n", line);
+            const bool is_remark = line.find(": ") < line.find(' ');
+            if (!is_short || !is_remark) {
+                fmt::print("  {}\n", line);
+            }
         }
     }
     if (!report.bars.empty()) {
@@ -134,10 +141,12 @@ void print_rest(const Report &report, bool is_short)
             fmt::print("  {:<7} {:<52} {}\n", bar.outcome(), bar.text, bar.figures);
         }
     }
-    fmt::print("\n{}\n", report.conclusion.sentence);
-    if (!report.conclusion.noise.empty()) {
-        fmt::print("{}\n", report.conclusion.noise);
-    }
+    const auto say = [&](const std::string &text) {
+        fmt::print("{}", is_short ? wrapped(text, columns) : text + (text.empty() ? "" : "\n"));
+    };
+    fmt::print("\n");
+    say(report.conclusion.sentence);
+    say(report.conclusion.noise);
 }
 
 void read_saved(const Request &request, Report &report)

@@ -119,7 +119,7 @@ std::string leaflet_of(const Matrix &matrix)
     return text
            + fmt::format("<p class=\"soft\">Time of a message, medians; two nodes. {}</p>\n", matrix.setting)
            + kPicture
-           + "<h2>Try it</h2>\n<pre>./fsbml demo                      # a virtual cluster on your machine: two minutes\n"
+           + "<h2>Try it</h2>\n<pre>./fsbml demo                      # a virtual cluster on your machine: three minutes\n"
              "./fsbml rails --host n1,n2        # which networks do my nodes share?\n"
              "./fsbml build &amp;&amp; ./fsbml install\n"
              "mpirun --mca pml ob1 --mca bml fsbml ./my_program</pre>\n"

@@ -86,7 +86,7 @@ rounds() {
 }
 rounds 80 95 100 105 120
 ok "a machine that is too noisy" summarise onetoone rail0,fsbml
-ok "... is told from one that is not" told '^Not told apart: at 3 of 3 points the rounds differ more than FSBML and its rival do'
+ok "... is told from one that is not" told '^Not told apart: 3 of 3 points, where rounds differ more than FSBML and its rival do'
 ok "... in JSON, too" grep -q '"conclusive": false' "$scratch/json"
 ok "... with no verdict" equal "$(grep -c 'unclear$' "$scratch/out")" 3
 rounds 90 95 106 115 120

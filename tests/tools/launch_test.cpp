@@ -262,6 +262,12 @@ TEST(Processors, AreBusyByTheirTicks)
     EXPECT_EQ(read_ticks(none).all, 0);
 }
 
+TEST(Wrapped, BreaksBetweenWords)
+{
+    EXPECT_EQ(wrapped("one ±2 three longer-than-that x", 6), "one ±2\nthree\nlonger-than-that\nx\n");
+    EXPECT_EQ(wrapped("", 6), "");
+}
+
 TEST(Aligned, CountsCharactersAndTrimsEnds)
 {
     EXPECT_EQ(aligned({{"a", "±1", ""}, {"long", "22", "x"}, {}}, 1), "a     ±1\nlong  22  x\n\n");

@@ -3,6 +3,7 @@
 #include "aligned.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 namespace fsbml::bench
 {
@@ -39,6 +40,20 @@ std::string aligned(const std::vector<Row> &rows, std::size_t left)
         text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
     }
     return text;
+}
+
+std::string wrapped(const std::string &text, std::size_t width)
+{
+    std::istringstream words(text);
+    std::string lines, line;
+    for (std::string word; words >> word;) {
+        if (!line.empty() && width_of(line) + 1 + width_of(word) > width) {
+            lines += line + '\n';
+            line.clear();
+        }
+        line += (line.empty() ? "" : " ") + word;
+    }
+    return line.empty() ? lines : lines + line + '\n';
 }
 
 } // namespace fsbml::bench

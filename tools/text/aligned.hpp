@@ -1,4 +1,4 @@
-// Words in columns.
+// Words in columns, and in lines.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
@@ -12,5 +12,8 @@ namespace fsbml::bench
 // A table of words: columns as wide as their widest, the first `left` ones to the left, the others to the
 // right. A row of no words is an empty line.
 std::string aligned(const std::vector<std::vector<std::string>> &rows, std::size_t left);
+
+// A text in lines of at most `width` characters, each with its end; a longer word has a line of its own.
+std::string wrapped(const std::string &text, std::size_t width);
 
 } // namespace fsbml::bench
