@@ -4,8 +4,10 @@
  * @file
  * The door: what Open MPI sees of FSBML. Each function is a call into a room, all of which lie below:
  *
- * report/   what a user sees: table, report, trace, record, MPI_T variables
+ * report/   what a user asks for: table, report, trace, record, MPI_T variables
  * measure/  which processes measure rails, what they find, and how all get it
+ * pieces/   a message that arrives sooner so is cut, and put together by the receiver
+ * failover/ messages are kept until they are acknowledged, and sent again when a rail fails
  * send/     the pseudo BTL: a message gets its rail
  * flow/     what the kernel says of the rails during the job; how much may wait on them
  * peers/    which peers can be reached by which rails, and whether those paths are live

@@ -6,9 +6,9 @@
  * what tcp does otherwise than a rail's BTL should (compat/pairing.c, compat/goodbye.c, compat/closing.c,
  * compat/socket.c).
  *
- * Every difference between the Open MPI versions that FSBML supports (4.1, 5.0 and 6.0), in one place. What
- * is newer counts as the newest of these, if configure finds that its interfaces are. Another version means a
- * branch at FSBML_OMPI_* here and in this folder; for a patched one also peers/hooks.h (docs/porting.md).
+ * The differences between the Open MPI versions that FSBML supports (4.1, 5.0, 6.0); bml_fsbml.c (a member of
+ * the module) and send/recv.c (calls of receive functions) have one each. What is newer counts as the newest
+ * of these, if its interfaces are. For a patched one also peers/hooks.h (docs/porting.md).
  */
 #ifndef MCA_BML_FSBML_COMPAT_H
 #define MCA_BML_FSBML_COMPAT_H

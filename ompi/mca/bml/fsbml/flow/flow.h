@@ -6,9 +6,10 @@
  *
  * The core decides (core/flow/feedback.hpp): which rails are to be looked at, what follows for their rates
  * and backlogs, which rail bulk takes, and when it is to wait. This room reads the clock, asks the kernel
- * what this process' connections have delivered and what is left, and tells of rates that have changed. The
- * kernel also knows the shortest round trip to each peer, and so on which of its rails a peer has more
- * latency than the pair that has measured them.
+ * what this process' connections have delivered and what is left, and tells of rates that have changed: it
+ * prints the line "rail0 fell from ..." (flow.c, at verbosity 5) and calls its listener. The kernel also
+ * knows the shortest round trip to each peer, and so on which of its rails a peer has more latency than the
+ * pair that has measured them.
  */
 #ifndef MCA_BML_FSBML_FLOW_H
 #define MCA_BML_FSBML_FLOW_H

@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * What a user sees of a job: the table at start, the report, traces, records, and MPI_T variables.
+ * What a user asks for about a job: the table at start, the report, traces, records, and MPI_T variables.
+ * What is told at once, unasked, is printed where it is noticed: rates that change in flow/flow.c, rails that
+ * fail in failover/act.c, peers that do not answer in peers/proof.c.
  */
 #ifndef MCA_BML_FSBML_REPORT_H
 #define MCA_BML_FSBML_REPORT_H

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rails whose rates change while the job runs, as feedback notices them: what the report, the trace, MPI_T
- * variables and the cache take from it. */
+/* Rails whose rates change while the job runs, as feedback notices them: kept for the report, the trace,
+ * MPI_T variables and the cache. It prints nothing; flow/flow.c does. */
 
 #include <stdio.h>
 

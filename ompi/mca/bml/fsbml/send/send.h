@@ -10,7 +10,9 @@
  *   the pseudo BTL's btl_free (send/btl.c), or after completion where the PML gave up ownership. A pending
  *   one belongs to send/held.c until a rail takes it.
  * - What its BTL refuses is freed by send/refused.c once another rail has a copy, pending if none takes one;
- *   a descriptor that the PML keeps (no BTL ownership) stays the PML's to free.
+ *   a descriptor that the PML keeps (no BTL ownership) stays the PML's to free. After ERROR or UNREACH nobody
+ *   frees it: tcp still has it (fsbml_refused_is_whole). With failover, failover/message.c frees.
+ * - The rail of a message is chosen by fsbml_choose() below, which asks core/schedule/vft_scheduler.
  * - Completions, messages and errors of real BTLs reach the PML as the pseudo BTL's (send/recv.c).
  * - Put and get have one RDMA entry for a peer, as ob1 looks it up by the BTL of the eager entry. With an
  *   entry for each rail ob1 would choose: static weights for puts, one rail for a whole get. Over tcp a
