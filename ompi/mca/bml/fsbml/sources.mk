@@ -63,7 +63,7 @@ fsbml_core_sources = \
 	core/flow/feedback.hpp core/flow/feedback.cpp \
 	core/flow/live_rate.hpp core/flow/live_rate.cpp \
 	core/flow/pauses.hpp core/flow/pauses.cpp \
-	core/flow/rooms.hpp core/flow/rooms.cpp \
+	core/flow/windows.hpp core/flow/windows.cpp \
 	core/delivery/path/frame.hpp \
 	core/delivery/path/incoming.hpp core/delivery/path/incoming.cpp \
 	core/delivery/path/kept.hpp core/delivery/path/kept.cpp \

@@ -74,12 +74,12 @@ bool fsbml_feedback_change(fsbml_feedback_t *f, fsbml_rate_change_t *change) noe
 
 int fsbml_feedback_rail(fsbml_feedback_t *f, uint64_t now_ns, bool is_short, fsbml_bulk_t *piece) noexcept
 {
-    return f->impl.rooms().take(now_ns, is_short, *piece);
+    return f->impl.windows().take(now_ns, is_short, *piece);
 }
 
 uint32_t fsbml_feedback_refusals(const fsbml_feedback_t *f) noexcept
 {
-    return f->impl.rooms().refusals();
+    return f->impl.windows().refusals();
 }
 
 uint32_t fsbml_distance(uint32_t rails, const fsbml_round_trip_t rail[FSBML_MAX_RAILS],

@@ -52,7 +52,7 @@ void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) n
 
 Feedback::Feedback(Scheduler &sched, const fsbml_feedback_config_t &config) noexcept
     : sched_(sched), watched_(config.watched), alone_(config.alone),
-      rooms_(sched, config.alone, config.may_refuse)
+      windows_(sched, config.alone, config.may_refuse)
 {
     for (RailState &s : rail_) {
         s.quantum.store(kUnknownQuantum, std::memory_order_relaxed);
@@ -173,7 +173,7 @@ bool Feedback::change(fsbml_rate_change_t &change) noexcept
 void Feedback::look_after_trials(std::size_t rail, std::uint64_t now_ns) noexcept
 {
     RailState &s = rail_[rail];
-    const Rooms::Trial trial = rooms_.tried(rail);
+    const Windows::Trial trial = windows_.tried(rail);
     if (0 != trial.sent_ns) {
         const std::uint64_t took = now_ns - trial.sent_ns;
         const bool faster =
@@ -186,9 +186,9 @@ void Feedback::look_after_trials(std::size_t rail, std::uint64_t now_ns) noexcep
             has_fallen || faster ? kTrialNs : std::clamp(2 * s.trial_pause_ns, kTrialNs, kLongestTrialNs);
         s.trial_ns = faster ? now_ns : now_ns + s.trial_pause_ns;
         s.used_ns = faster ? 0 : s.used_ns; // and again at once
-        rooms_.end_trial();
+        windows_.end_trial();
     } else if ((gap(rail) > kSlow * s.model_gap || now_ns - s.used_ns > kTrialNs) && now_ns >= s.trial_ns
-               && rooms_.arm(rail)) {
+               && windows_.arm(rail)) {
         s.trial_ns = now_ns + kTrialNs;
     }
 }
@@ -271,7 +271,7 @@ void Feedback::seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_see
     s.is_busy = 0 != s.charged_ns || 0 != seen.queued;
     s.queued = seen.queued;
     s.looked_ns = now_ns;
-    rooms_.left(rail, seen.queued);
+    windows_.left(rail, seen.queued);
 }
 
 void Feedback::end() noexcept
@@ -280,10 +280,10 @@ void Feedback::end() noexcept
         const RailState &s = rail_[r];
         const double fragments = 2.0 * gap(r) * static_cast<double>(s.quantum.load()); // ns; 0: not known
         const double least = alone_ ? fragments : std::max(fragments, 2.0 * static_cast<double>(kLookNs));
-        rooms_.set(r, gap(r),
-                   s.has_evidence && fragments > 0.0
-                       ? static_cast<std::uint64_t>(least) + pause_ns_ + bucket_ns(r)
-                       : Rooms::kNoLimit);
+        windows_.set(r, gap(r),
+                     s.has_evidence && fragments > 0.0
+                         ? static_cast<std::uint64_t>(least) + pause_ns_ + bucket_ns(r)
+                         : Windows::kNoLimit);
     }
 }
 

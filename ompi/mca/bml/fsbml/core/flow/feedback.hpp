@@ -5,7 +5,7 @@
 // and their backlogs, by what these have still to deliver. No clock, no I/O: looks are given to it.
 //
 // At a look, a rail that has something to do is asked for; what is seen corrects its rate in the scheduler
-// (live_rate.hpp), and what was charged to it; from both follows how much bulk it may have (rooms.hpp). A
+// (live_rate.hpp), and what was charged to it; from both follows how much bulk it may have (windows.hpp). A
 // rail that gets nothing, as it has become far slower or its model says so, is tried with a small piece of
 // bulk now and then. A rate that lasts is told of.
 #ifndef FSBML_FEEDBACK_HPP
@@ -13,7 +13,7 @@
 
 #include "flow/live_rate.hpp"
 #include "flow/pauses.hpp"
-#include "flow/rooms.hpp"
+#include "flow/windows.hpp"
 
 #include <optional>
 
@@ -39,8 +39,8 @@ public:
     void end() noexcept;
     bool change(fsbml_rate_change_t &change) noexcept;
 
-    Rooms &rooms() noexcept { return rooms_; }
-    const Rooms &rooms() const noexcept { return rooms_; }
+    Windows &windows() noexcept { return windows_; }
+    const Windows &windows() const noexcept { return windows_; }
 
 private:
     struct RailState {
@@ -82,7 +82,7 @@ private:
     const bool alone_;
     std::uint64_t next_ns_ = 0, pause_ns_ = 0;
     Pauses pauses_;
-    Rooms rooms_;
+    Windows windows_;
     std::array<RailState, FSBML_MAX_RAILS> rail_;
 };
 

@@ -7,8 +7,8 @@
 // busy. What is refused stays with the PML, which offers it again, so that its rail is chosen when there is
 // room, and nothing small waits behind much. Else it takes 10 ms more of fragments, so that little is with a
 // rail that becomes slow, and of whole messages all: a program may send them and then compute.
-#ifndef FSBML_ROOMS_HPP
-#define FSBML_ROOMS_HPP
+#ifndef FSBML_WINDOWS_HPP
+#define FSBML_WINDOWS_HPP
 
 #include "api/fsbml_flow.h"
 #include "schedule/vft_scheduler.hpp"
@@ -19,12 +19,12 @@
 namespace fsbml
 {
 
-class Rooms
+class Windows
 {
 public:
     static constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
-    Rooms(Scheduler &sched, bool alone, bool may_refuse) noexcept
+    Windows(Scheduler &sched, bool alone, bool may_refuse) noexcept
         : sched_(sched), alone_(alone), may_refuse_(may_refuse)
     {
     }

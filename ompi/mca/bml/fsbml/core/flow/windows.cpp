@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "flow/rooms.hpp"
+#include "flow/windows.hpp"
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ constexpr std::uint32_t bit(std::size_t rail) noexcept
 
 // ------------------------------------------------------------------ trials
 
-bool Rooms::arm(std::size_t rail) noexcept
+bool Windows::arm(std::size_t rail) noexcept
 {
     std::uint32_t none = 0;
     const bool affordable =
@@ -37,14 +37,14 @@ bool Rooms::arm(std::size_t rail) noexcept
            && armed_.compare_exchange_strong(none, static_cast<std::uint32_t>(rail + 1));
 }
 
-Rooms::Trial Rooms::tried(std::size_t rail) const noexcept
+Windows::Trial Windows::tried(std::size_t rail) const noexcept
 {
     const std::uint64_t sent = trial_sent_ns_.load();
     return rail == trial_rail_ ? Trial{sent, trial_bytes_} : Trial{};
 }
 
 // The rail that is to have a piece of this one; -1: none.
-int Rooms::take_trial(std::uint64_t now_ns, fsbml_bulk_t &piece) noexcept
+int Windows::take_trial(std::uint64_t now_ns, fsbml_bulk_t &piece) noexcept
 {
     std::uint32_t armed = armed_.load();
     if (0 == armed || 0 == (piece.rails & bit(armed - 1)) || !armed_.compare_exchange_strong(armed, 0)) {
@@ -61,7 +61,7 @@ int Rooms::take_trial(std::uint64_t now_ns, fsbml_bulk_t &piece) noexcept
 // ----------------------------------------------------------------- waiting
 
 // Notes that so much waits, and returns what waits in all.
-std::size_t Rooms::note_waiting(const void *of, std::size_t bytes, std::uint64_t now_ns) noexcept
+std::size_t Windows::note_waiting(const void *of, std::size_t bytes, std::uint64_t now_ns) noexcept
 {
     std::size_t all = 0;
     Waiting *own = &waiting_[0];
@@ -76,7 +76,7 @@ std::size_t Rooms::note_waiting(const void *of, std::size_t bytes, std::uint64_t
 }
 
 // By its backlog; by what this process has with it, where other ranks use it as well: each gets on.
-bool Rooms::has_room(std::size_t rail, std::uint64_t backlog, bool is_short) const noexcept
+bool Windows::has_room(std::size_t rail, std::uint64_t backlog, bool is_short) const noexcept
 {
     const Room &r = room_[rail];
     const auto own = static_cast<double>(r.own_bytes) * r.gap.load(std::memory_order_relaxed);
@@ -86,8 +86,8 @@ bool Rooms::has_room(std::size_t rail, std::uint64_t backlog, bool is_short) con
 
 // The best rail has no room. Another one takes it if that is with the peer before the best one could have
 // delivered all that waits.
-int Rooms::best_with_room(std::uint64_t now_ns, const fsbml_bulk_t &piece, std::uint64_t backlog,
-                          std::size_t all, bool is_short) const noexcept
+int Windows::best_with_room(std::uint64_t now_ns, const fsbml_bulk_t &piece, std::uint64_t backlog,
+                            std::size_t all, bool is_short) const noexcept
 {
     int found = -1;
     const double gap = room_[piece.best].gap.load(std::memory_order_relaxed);
@@ -104,13 +104,13 @@ int Rooms::best_with_room(std::uint64_t now_ns, const fsbml_bulk_t &piece, std::
 }
 
 // Among threads a count may be lost: it is only to bound trials.
-int Rooms::accept(int rail, std::size_t bytes) noexcept
+int Windows::accept(int rail, std::size_t bytes) noexcept
 {
     bulk_bytes_.store(bulk_bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
     return rail;
 }
 
-int Rooms::take(std::uint64_t now_ns, bool is_short, fsbml_bulk_t &piece) noexcept
+int Windows::take(std::uint64_t now_ns, bool is_short, fsbml_bulk_t &piece) noexcept
 {
     const int tried =
         piece.may_cut && 0 != armed_.load(std::memory_order_relaxed) ? take_trial(now_ns, piece) : -1;

@@ -5,7 +5,7 @@
 
 #include "flow.hpp"
 #include "flow/pauses.hpp"
-#include "flow/rooms.hpp"
+#include "flow/windows.hpp"
 #include "schedule/handles.hpp"
 #include "test.hpp"
 
@@ -13,26 +13,26 @@ namespace
 {
 
 using fsbml::Pauses;
-using fsbml::Rooms;
+using fsbml::Windows;
 
 constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::size_t kPiece = 32768;
 constexpr std::uint64_t kNow = 1'000'000'000;
 
 // Two rails of 200 and 100 Mbit/s, with windows of two pieces.
-class RoomsTest : public testing::Test
+class WindowsTest : public testing::Test
 {
 protected:
-    explicit RoomsTest(bool alone = true, bool may_refuse = true) : rooms(sched->impl, alone, may_refuse)
+    explicit WindowsTest(bool alone = true, bool may_refuse = true) : windows(sched->impl, alone, may_refuse)
     {
-        rooms.set(0, 40.0, static_cast<std::uint64_t>(2 * 40.0 * kPiece));
-        rooms.set(1, 80.0, static_cast<std::uint64_t>(2 * 80.0 * kPiece));
+        windows.set(0, 40.0, static_cast<std::uint64_t>(2 * 40.0 * kPiece));
+        windows.set(1, 80.0, static_cast<std::uint64_t>(2 * 80.0 * kPiece));
     }
 
     int take(std::uint32_t best, std::size_t left = 8 * kPiece, bool is_short = true)
     {
         piece = {this, left, kPiece, best, 3, true};
-        const int rail = rooms.take(kNow, is_short, piece);
+        const int rail = windows.take(kNow, is_short, piece);
         if (rail >= 0) {
             fsbml_sched_charge(sched.get(), static_cast<std::size_t>(rail), kNow, piece.bytes);
         }
@@ -43,7 +43,7 @@ protected:
     void much_bulk()
     {
         for (int i = 0; i < 100; ++i) {
-            rooms.take(kNow, false, piece = {this, kPiece, kPiece, 0, 3, true});
+            windows.take(kNow, false, piece = {this, kPiece, kPiece, 0, 3, true});
         }
     }
 
@@ -55,33 +55,33 @@ protected:
     }
 
     SchedPtr sched = make_sched({loggp(50e3, 1e3, 1e3, 1e3, 40.0), loggp(50e3, 1e3, 1e3, 1e3, 80.0)});
-    Rooms rooms;
+    Windows windows;
     fsbml_bulk_t piece{};
 };
 
-TEST_F(RoomsTest, ARailHasRoomUpToItsWindow)
+TEST_F(WindowsTest, ARailHasRoomUpToItsWindow)
 {
     EXPECT_EQ(0, take(0));
     EXPECT_EQ(0, take(0));
-    EXPECT_EQ(0U, rooms.refusals());
+    EXPECT_EQ(0U, windows.refusals());
 }
 
-TEST_F(RoomsTest, BeyondItAnotherRailTakesIt)
+TEST_F(WindowsTest, BeyondItAnotherRailTakesIt)
 {
     fill(0, 3);
     EXPECT_EQ(1, take(0));
 }
 
-TEST_F(RoomsTest, BulkWaitsForTheFastRailIfThatIsSooner)
+TEST_F(WindowsTest, BulkWaitsForTheFastRailIfThatIsSooner)
 {
     fill(0, 3);
     fill(1, 1);
     EXPECT_EQ(-1, take(0, kPiece)); // there after 5.2 ms; by the slow rail after 5.3
-    EXPECT_EQ(1U, rooms.refusals());
+    EXPECT_EQ(1U, windows.refusals());
     EXPECT_EQ(1, take(0, 8 * kPiece)); // the last of so much would be later
 }
 
-TEST_F(RoomsTest, BulkWaitsIfNoRailHasRoom)
+TEST_F(WindowsTest, BulkWaitsIfNoRailHasRoom)
 {
     fill(0, 3);
     fill(1, 3);
@@ -89,7 +89,7 @@ TEST_F(RoomsTest, BulkWaitsIfNoRailHasRoom)
     EXPECT_EQ(kPiece, piece.bytes);
 }
 
-TEST_F(RoomsTest, WithoutSmallMessagesARailHasRoomForMore)
+TEST_F(WindowsTest, WithoutSmallMessagesARailHasRoomForMore)
 {
     fill(0, 3);
     EXPECT_EQ(0, take(0, kPiece, false));
@@ -98,20 +98,20 @@ TEST_F(RoomsTest, WithoutSmallMessagesARailHasRoomForMore)
     EXPECT_EQ(-1, take(0, kPiece, false));
 }
 
-TEST_F(RoomsTest, WithoutSmallMessagesNoWholeMessageWaits)
+TEST_F(WindowsTest, WithoutSmallMessagesNoWholeMessageWaits)
 {
     fill(0, 100);
     piece = {this, kPiece, kPiece, 0, 3, false};
-    EXPECT_EQ(0, rooms.take(kNow, false, piece));
+    EXPECT_EQ(0, windows.take(kNow, false, piece));
 }
 
-class RoomsOfThreads : public RoomsTest
+class WindowsOfThreads : public WindowsTest
 {
 protected:
-    RoomsOfThreads() : RoomsTest(true, false) {}
+    WindowsOfThreads() : WindowsTest(true, false) {}
 };
 
-TEST_F(RoomsOfThreads, RefuseNothing)
+TEST_F(WindowsOfThreads, RefuseNothing)
 {
     fill(0, 100);
     fill(1, 100);
@@ -119,62 +119,62 @@ TEST_F(RoomsOfThreads, RefuseNothing)
 }
 
 // Each rank by what it has with the rail itself, or those that come late would never get on.
-class SharedRooms : public RoomsTest
+class SharedWindows : public WindowsTest
 {
 protected:
-    SharedRooms() : RoomsTest(false) {}
+    SharedWindows() : WindowsTest(false) {}
 };
 
-TEST_F(SharedRooms, AreTheRanksOwn)
+TEST_F(SharedWindows, AreTheRanksOwn)
 {
     fill(0, 100);
     EXPECT_EQ(0, take(0));
     EXPECT_EQ(0, take(0));
     EXPECT_EQ(0, take(0)); // its window and no more
     EXPECT_NE(0, take(0, kPiece));
-    rooms.left(0, 0);
+    windows.left(0, 0);
     EXPECT_EQ(0, take(0));
 }
 
-TEST_F(RoomsTest, TrialsAreAHundredthOfTheBulkAtMost)
+TEST_F(WindowsTest, TrialsAreAHundredthOfTheBulkAtMost)
 {
     std::uint64_t bulk = 0, tried = 0;
-    EXPECT_FALSE(rooms.arm(1));
+    EXPECT_FALSE(windows.arm(1));
     for (int i = 0; i < 1000; ++i) {
-        rooms.arm(1);
-        const int rail = rooms.take(kNow, false, piece = {this, 8 * kPiece, kPiece, 0, 3, true});
+        windows.arm(1);
+        const int rail = windows.take(kNow, false, piece = {this, 8 * kPiece, kPiece, 0, 3, true});
         bulk += piece.bytes;
         tried += 1 == rail ? piece.bytes : 0;
-        rooms.end_trial();
+        windows.end_trial();
         ASSERT_LE(100 * tried, bulk);
     }
     EXPECT_GT(200 * tried, bulk);
 }
 
-TEST_F(RoomsTest, ATrialTakesASmallPieceOnce)
+TEST_F(WindowsTest, ATrialTakesASmallPieceOnce)
 {
     much_bulk();
-    ASSERT_TRUE(rooms.arm(1));
+    ASSERT_TRUE(windows.arm(1));
     EXPECT_EQ(1, take(0));
     EXPECT_LT(piece.bytes, kPiece);
-    EXPECT_EQ(kNow, rooms.tried(1).sent_ns);
-    EXPECT_EQ(piece.bytes, rooms.tried(1).bytes);
-    EXPECT_EQ(0U, rooms.tried(0).sent_ns);
+    EXPECT_EQ(kNow, windows.tried(1).sent_ns);
+    EXPECT_EQ(piece.bytes, windows.tried(1).bytes);
+    EXPECT_EQ(0U, windows.tried(0).sent_ns);
     EXPECT_EQ(0, take(0)) << "one at a time";
-    EXPECT_FALSE(rooms.arm(0));
-    rooms.end_trial();
-    EXPECT_TRUE(rooms.arm(0));
+    EXPECT_FALSE(windows.arm(0));
+    windows.end_trial();
+    EXPECT_TRUE(windows.arm(0));
 }
 
-TEST_F(RoomsTest, ATrialTakesNoWholeMessageAndNoOtherPeers)
+TEST_F(WindowsTest, ATrialTakesNoWholeMessageAndNoOtherPeers)
 {
     much_bulk();
-    ASSERT_TRUE(rooms.arm(1));
+    ASSERT_TRUE(windows.arm(1));
     piece = {this, kPiece, kPiece, 0, 3, false};
-    EXPECT_EQ(0, rooms.take(kNow, true, piece));
+    EXPECT_EQ(0, windows.take(kNow, true, piece));
     piece = {this, kPiece, kPiece, 0, 1, true};
-    EXPECT_EQ(0, rooms.take(kNow, true, piece));
-    EXPECT_EQ(0U, rooms.tried(1).sent_ns);
+    EXPECT_EQ(0, windows.take(kNow, true, piece));
+    EXPECT_EQ(0U, windows.tried(1).sent_ns);
 }
 
 // ------------------------------------------------------------------ pauses
