@@ -14,8 +14,9 @@ cmd_build_help() {
 usage: ./fsbml build [--openmpi PREFIX] [--source DIR|TARBALL] [--debug] [--force]
        ./fsbml build --reference [--source DIR|TARBALL] [--force]
 
-Without --reference (about a minute): builds the component for an Open MPI 4.1.x or 5.0.x that is installed already, against its
-internal headers. Nothing in that Open MPI is changed. If there is no Open MPI, Debian's is installed (root only).
+Without --reference (about a minute): builds the component for an installed Open MPI 4.1, 5.0 or 6.0 (its second release
+candidate), against its internal headers. Nothing in that Open MPI is changed. If there is no Open MPI, Debian's is installed
+(root only).
 
   --openmpi PREFIX   the Open MPI to build for, e.g. /opt/openmpi-5.0.7; it stays the one in use for the other commands
                      (default: \$FSBML_OPENMPI, the last PREFIX named, the mpicc on the PATH)

@@ -9,7 +9,8 @@ cmd_install_help() {
     cat <<'HELP'
 usage: ./fsbml install [--user | --system] [--openmpi PREFIX]
 
-Puts the component (built first, if it has not been) where Open MPI finds it. Afterwards plain `mpirun --mca bml fsbml` works.
+Puts the component (built first, if it has not been) where Open MPI finds it. Afterwards `mpirun --mca pml ob1 --mca bml fsbml` works;
+on Debian 13 with the two variables that it prints.
 Jobs that do not ask for it are not affected: Open MPI's default stays r2. The man page, fsbml(7), is installed as well: to
 ~/.local/share/man, or beside those of Open MPI.
 
@@ -20,7 +21,7 @@ Jobs that do not ask for it are not affected: Open MPI's default stays r2. The m
 
 A component belongs to the Open MPI version that it was built for. ~/.openmpi/components is searched by every Open MPI that
 you run: in one of another version, a job that asks for FSBML says so in one sentence and uses r2. An Open MPI that finds no
-component fsbml at all ends such a job: docs/quickstart.md says where to write 'bml = fsbml' so that it does not meet it.
+component fsbml at all ends such a job: docs/quickstart.md says where to write 'bml = fsbml' so that it is not affected.
 './fsbml uninstall' takes the component out again.
 HELP
 }

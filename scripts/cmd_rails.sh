@@ -14,7 +14,7 @@ Says which networks this node has, or these nodes share: device, NUMA node, MTU,
 of them FSBML would use, and why not the others; and by which rails messages of 64 B to 1 MiB would go. Starts no MPI job, and
 changes nothing.
 
-  --host LIST        these nodes, as mpirun takes them: n1,n2 (each is asked by ssh, which must not want a password)
+  --host LIST        these nodes, as mpirun takes them: n1,n2 (each is asked by ssh, without a password prompt)
   --hostfile FILE    those of a host file: a name a line; what follows it, and what follows a #, is not read
   --table FILE       the rails' parameters, as `./fsbml calibrate --table` writes them (default: what jobs with
                      --mca bml_fsbml_cache write have kept)

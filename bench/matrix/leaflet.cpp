@@ -20,7 +20,7 @@ constexpr const char *kHead = R"(<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>FSBML: all networks of a node for every MPI job</title>
+<title>FSBML: the networks of a node for one MPI job</title>
 <style>
 :root { color-scheme: light dark; --ground: #fbfbfa; --ink: #1c1f24; --soft: #5b626d; --line: #dfe2e7; --other: #8a94a3; --own: #1f5fa8; }
 @media (prefers-color-scheme: dark) { :root { --ground: #14171b; --ink: #e8eaed; --soft: #a3abb6; --line: #333941; --other: #68717e; --own: #6fb0f5; } }
@@ -43,7 +43,7 @@ svg .busy { fill: var(--other); } svg .new { fill: var(--own); } svg .axis { str
 </head>
 <body>
 <main>
-<h1>Two networks in a node? With FSBML, every MPI job uses both.</h1>
+<h1>Two networks in a node? With FSBML, an MPI job uses both where that is faster.</h1>
 <p>FSBML is a component of Open MPI. It measures each network when MPI starts, keeps account of how busy each one is while the job runs,
 and sends each message, or each piece of one, by the network that delivers it first. No change to the program, none to Open MPI.</p>
 <p>Open MPI's own rule (<code>r2</code>) sends all messages of up to 64 KiB by one network, the second of its list, whatever its speed.</p>
@@ -59,7 +59,8 @@ constexpr const char *kPicture = R"(<h2>How it chooses</h2>
 <line class="axis" x1="90" y1="135" x2="680" y2="135"/><text x="90" y="157">now</text><text x="640" y="157">time</text>
 </svg>
 <p>Grey is what a rail has still to do. Both ends are known from what was measured, and from what the kernel says that has been delivered:
-a rail that becomes slower in mid-job gets less, and one whose cable is pulled nothing.</p>
+a rail that becomes slower in mid-job gets less (over TCP). With <code>bml_fsbml_failover 1</code>, a job goes on without a rail whose cable
+is pulled; otherwise such a rail ends the job, or stops it until the rail works again or TCP gives up, as with r2.</p>
 )";
 
 std::string bars_of(const Cell &cell)
@@ -123,8 +124,8 @@ std::string leaflet_of(const Matrix &matrix)
              "./fsbml rails --host n1,n2        # which networks do my nodes share?\n"
              "./fsbml build &amp;&amp; ./fsbml install\n"
              "mpirun --mca pml ob1 --mca bml fsbml ./my_program</pre>\n"
-             "<p>Open MPI 4.1, 5.0 and 6.0, below the PML ob1. What it cannot do, and all figures, are in its README and "
-             "docs/results.md.</p>\n"
+             "<p>Open MPI 4.1, 5.0 and 6.0 (its second release candidate), with the PML ob1. What it cannot do, and all figures, "
+             "are in its README and docs/results.md.</p>\n"
              "</main>\n</body>\n</html>\n";
 }
 
