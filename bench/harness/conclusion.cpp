@@ -33,15 +33,19 @@ std::string counts_of(const std::vector<Verdict> &verdicts)
         return "";
     }
     return fmt::format(
-        " Of {} points, FSBML is faster at {}, the same within {:.0f} % at {}, slower at {}; unclear: {}.",
+        " Of {} points, FSBML is faster at {}, the same within {:.0f} % at {}, slower at {}; unclear: {}{}.",
         verdicts.size(), count(Verdict::faster), same_within * 100, count(Verdict::same),
-        count(Verdict::slower), count(Verdict::unclear));
+        count(Verdict::slower), count(Verdict::unclear),
+        count(Verdict::unclear) > 0 ? ", which more --rounds would tell" : "");
 }
 
 std::string noise_of(const Conclusion &conclusion, int rounds)
 {
     if (conclusion.points == 0 || conclusion.unclear == 0) {
         return "";
+    }
+    if (rounds >= least_rounds && conclusion.conclusive()) {
+        return ""; // the sentence has how many
     }
     if (rounds < least_rounds) {
         return fmt::format(

@@ -6,6 +6,7 @@
 #include <endian.h>
 #include <math.h>
 
+#include "fake_sockets.h"
 #include "fake_start.h"
 
 static unsigned char record[65536 + 64];
@@ -178,6 +179,7 @@ FAKE_TEST(the_mirror_uses_the_other_direction)
         answers_differ = false;
         send_at_ns = virtual_ns + 1000000;
         net_also = send_record;
+        memset(sockets.calmed, 0, sizeof(sockets.calmed));
         fsbml_calibrate();
         for (uint32_t i = 0; i < 2 && NULL != fsbml_table(); ++i) {
             fsbml_loggp_t told;
@@ -185,6 +187,7 @@ FAKE_TEST(the_mirror_uses_the_other_direction)
                   && told.G_ns_per_byte == fsbml_rails.rail[i].model.G_ns_per_byte);
         }
         quantum[back] = fsbml_rails.group[0]->pseudo.btl_max_send_size;
+        CHECK(1 == sockets.calmed[0] && 1 == sockets.calmed[1]); /* its ends of the connections */
         job_down();
     }
     CHECK(quantum[1] > quantum[0]); /* faster bytes, and as long a gap */

@@ -113,6 +113,8 @@ for word; do case "$before" in --arm) arm=$word ;; --turns) turns=$word ;; esac;
 job=${turns%%/*} file=${turns#*:}
 byte() { printf "\\$(printf %o "$1")" | dd of="$file" bs=1 seek="$2" conv=notrunc 2>/dev/null; }
 [ "$arm" != "$(cat "${0%/*}/fails" 2>/dev/null)" ] || exit 7
+sleep 0.1 # none may be started before this one is there
+[ "$(od -An -tu1 -j4 -N1 "$file" | tr -d ' ')" = "$job" ] || exit 8
 byte $((job + 1)) 4
 until [ "$(od -An -tu1 -N1 "$file" | tr -d ' ')" = $((job + 1)) ]; do sleep 0.01; done
 echo "$arm ${turns%:*}" >>"${0%/*}/asked"

@@ -183,13 +183,13 @@ TEST(Together, OfWhatTheProcessorFeedsNoFasterEachProcessUsesOneOfTheBest)
                           : std::vector<double>{2000.0, 1900.0, 500.0});
         w.slower = [](std::uint32_t rails, std::size_t) { return 7U == rails ? 2.1 : 1.0; };
         w.sending = 0.8;
+        w.fit[1].back.G_ns_per_byte = 0.8;
         w.play();
         EXPECT_EQ(1U << slow, w.left_out);
         for (const std::size_t i : {std::size_t{1}, 2 - slow}) {
-            EXPECT_TRUE(w.fit[i].valid);
-            EXPECT_TRUE(w.fit[i].in_turn);
-            EXPECT_EQ(1.0, w.fit[i].together);
-            EXPECT_NEAR((1e3 / 1900.0 + 1e3 / 2000.0) / 2.0, gap_per_byte(w, i), 1e-9); // one for all
+            EXPECT_TRUE(w.fit[i].valid && w.fit[i].in_turn && 1.0 == w.fit[i].together);
+            EXPECT_NEAR((1e3 / 1900.0 + 1e3 / 2000.0 + 0.8) / 3.0, gap_per_byte(w, i), 1e-9);
+            EXPECT_EQ(0.0, w.fit[i].back.G_ns_per_byte);
         }
         EXPECT_NE(std::string::npos,
                   std::string(w.fit[slow].reason).find("(the processor is busy with sending)"));

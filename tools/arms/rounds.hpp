@@ -26,11 +26,12 @@ struct Job {
     bool verify_once = false; // programs check their data in the first round only
     std::string folder;       // for what the launches print
 
-    std::vector<std::string>
-        first; // words behind the program's own, of one launch of each arm before all others
-    bool interleaved =
-        false;           // the jobs of a round run at once, in turns (tools/points/turns.hpp): of one host
-    int slow_rounds = 0; // of rivals that take several times as long as the best rail; 0: of all alike
+    // Words behind the program's own, of one launch of each arm before all others.
+    std::vector<std::string> first;
+    // The jobs of a round run at once, in turns (tools/points/turns.hpp): of one host.
+    bool interleaved = false;
+    // Launches of rivals that take several times as long as the best rail; 0: as many as of all.
+    int slow_rounds = 0;
 };
 
 // Results of the arms, and the rails that they were measured on.

@@ -91,13 +91,10 @@ static bool is_connected(fsbml_connection_t *c)
     return c->fd >= 0 && 0 != c->number;
 }
 
-/* What the kernel says of it; false: nothing. tcp may have closed it and connected anew, by the same
- * descriptor: then nothing that was known is true of it, and the next look proves it. */
-static bool ask(fsbml_connection_t *c, fsbml_kernel_flow_t *now)
+/* What the kernel says of one that is connected; false: nothing. tcp may have closed it and connected anew,
+ * by the same descriptor: then nothing that was known is true of it, and the next look proves it. */
+static bool ask_connected(fsbml_connection_t *c, fsbml_kernel_flow_t *now)
 {
-    if (!is_connected(c)) {
-        return false;
-    }
     if (!fsbml_kernel_flow(c->fd, now) || c->number != fsbml_kernel_socket(c->fd)) {
         c->fd = -1;
         return false;
@@ -105,6 +102,11 @@ static bool ask(fsbml_connection_t *c, fsbml_kernel_flow_t *now)
     c->round_trip_ns = now->round_trip_ns;
     c->segments = now->segments;
     return true;
+}
+
+static bool ask(fsbml_connection_t *c, fsbml_kernel_flow_t *now)
+{
+    return is_connected(c) && ask_connected(c, now);
 }
 
 /* -------------------------------------------------------------- what was done */
@@ -134,7 +136,7 @@ static void add(fsbml_connection_t *c, fsbml_flow_seen_t *seen)
     if (!has_something(c, seen)) {
         return;
     }
-    if (!ask(c, &now)) {
+    if (!ask_connected(c, &now)) {
         seen->all_known = false;
         return;
     }
