@@ -56,7 +56,7 @@ harness_begin "Runs MPI programs over a BTL with the semantics of hardware." "$@
 test_btl_build
 export OMPI_MCA_mca_base_component_path=$test_btl:${OMPI_MCA_mca_base_component_path:-SYS_DEFAULT:USER_DEFAULT}
 harness_cluster_down
-harness_fsbml cluster up --name "$harness_cluster" --nodes 2 --rail rate=200mbit --rail rate=200mbit
+harness_fsbml cluster up --name "$harness_cluster" --nodes 2 --rail rate=200mbit,offload=on --rail rate=200mbit,offload=on
 harness_shape=hardware
 # Without onesided_windows: dynamic windows hang over this BTL, with r2 and one module as well.
 for modules in 2 3; do
