@@ -6,7 +6,7 @@
 # For jobs whose result does not depend on time, so not for those that measure rails or count what each rail carried by a measured
 # table: a job beside them takes processor time from them.
 
-HARNESS_LANES=4
+HARNESS_LANES=6
 harness_lane_pids=()
 
 # harness_lanes FUNCTION ENTRY...: runs FUNCTION ENTRY for each entry, which prints TAP lines; the lanes take one entry after the other,
@@ -45,8 +45,10 @@ lane_run() {
     mkdir "$harness_logs"
     trap harness_cluster_down EXIT
     trap 'exit 143' TERM
-    # Processes of two jobs share the processors.
+    # Processes of two jobs share the processors. From Open MPI 5.0 on they can sleep for a moment, where a yield among twenty
+    # processes that wait costs each of them its turn.
     export OMPI_MCA_mpi_yield_when_idle=1
+    export OMPI_MCA_threads_pthreads_yield_strategy=nanosleep OMPI_MCA_threads_pthreads_nanosleep_time=20000
     for entry in "$@"; do
         number=$((number + 1))
         ! mkdir "$folder/taken.$number" 2>/dev/null || "$function" "$entry" >"$folder/$number.tap"

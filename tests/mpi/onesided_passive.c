@@ -7,7 +7,7 @@
  */
 #include "check.h"
 
-enum { SLOT = 5 * 1048576 + 12345, TINY = 500, STRIDE = 3, BLOCKS = 20000, BLOCK = 5 };
+enum { SLOT = 5 * 1048576 + 12345, TINY = 500, STRIDE = 3, BLOCKS = 4000, BLOCK = 25 };
 
 /* The owner may look at its window and write it with plain loads and stores, all ranks at the same time. */
 static void sync_all(MPI_Win win)
