@@ -9,7 +9,7 @@
 #     ok - NAME # SKIP REASON           left out: neither passed nor failed, and named in the summary
 #     # repeated: NAME: REASON          a test ran again (tests/repeat.sh); too many of them fail the run
 
-TALLY_MOST_REPEATED=2 # per cent of the tests
+TALLY_MOST_REPEATED=${FSBML_TEST_REPEATED:-2} # per cent of the tests
 
 tally_begin() {
     tally_passed=0

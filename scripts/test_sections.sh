@@ -88,12 +88,13 @@ inside() {
     local system=$1 section words=()
     shift
     for section in "$@"; do words+=(--only "$section"); done
-    "$FSBML_TOP/fsbml" test --system "$system" "${words[@]}"
+    # What was repeated there counts here, of all tests.
+    FSBML_TEST_REPEATED=100 "$FSBML_TOP/fsbml" test --system "$system" "${words[@]}"
 }
 
 # run_scripts ARGUMENT... -- SCRIPT...: each with these arguments, also after one that has failed.
 run_scripts() {
-    local script status=0 own=$FSBML_BUILD/log/test-script-$BASHPID.log arguments=()
+    local script status=0 own=$FSBML_BUILD/log/test-script-$BASHPID.log arguments=() passed start
     while [ "$1" != -- ]; do
         arguments+=("$1")
         shift
@@ -102,7 +103,10 @@ run_scripts() {
     for script in "$@"; do
         say "${script##*/}"
         printf '# %s\n' "${script##*/}"
-        "$BASH" "$script" "${arguments[@]}" | tee "$own" && continue
+        start=$SECONDS passed=no
+        "$BASH" "$script" "${arguments[@]}" | tee "$own" && passed=yes
+        printf '# %s took %d s\n' "${script##*/}" $((SECONDS - start))
+        [ "$passed" = no ] || continue
         status=1
         # One that breaks off has failed, also where all of its lines said ok.
         grep -q '^not ok' "$own" || printf 'not ok - %s ended with an error\n' "${script##*/}"
