@@ -16,12 +16,13 @@ Jobs that do not ask for it are not affected: Open MPI's default stays r2. The m
 
   --user             into ~/.openmpi/components: for you, on every node that shares this home (the default)
   --system           into the component folder of that Open MPI: for all users of this machine. On a cluster, do it on every
-                     node, or where the shared install is
+                     node, or where the shared install is. (With other commands, --system NAME is a Debian release.)
   --openmpi PREFIX   the Open MPI to install for (default: the one that './fsbml prefix' prints)
 
 A component belongs to the Open MPI version that it was built for. ~/.openmpi/components is searched by every Open MPI that
 you run: in one of another version, a job that asks for FSBML says so in one sentence and uses r2. An Open MPI that finds no
-component fsbml at all ends such a job: docs/quickstart.md says where to write 'bml = fsbml' so that it is not affected.
+component fsbml at all ends such a job. So write 'bml = fsbml' into ~/.openmpi/mca-params.conf only if every Open MPI that you run
+has FSBML, else into the openmpi-mca-params.conf of those that have it (docs/quickstart.md).
 './fsbml uninstall' takes the component out again.
 HELP
 }
@@ -56,7 +57,7 @@ cmd_install() {
     [ "$install_kind" = user ] || [ ! -f "$other" ] ||
         say "warning: there is a copy in $other as well; Open MPI $version uses the one just installed. './fsbml uninstall --user' removes the copy."
     options=$(component_path_options "$prefix")
-    say "installed for Open MPI $version in $dir; use it with: mpirun --mca bml fsbml ${options:+$options }..."
+    say "installed for Open MPI $version in $dir; use it with: mpirun --mca pml ob1 --mca bml fsbml ${options:+$options }..."
     [ -z "$options" ] ||
         say "without the options after it, this mpirun has jobs search other folders only. In the environment they are: export OMPI_MCA_mca_base_component_path=SYS_DEFAULT:USER_DEFAULT PMIX_MCA_mca_base_component_path=${options##* }"
 }

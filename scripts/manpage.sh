@@ -24,7 +24,7 @@ fsbml \- try and measure FSBML, a multi\-rail scheduler for Open MPI
 .RI [ options ]
 .SH DESCRIPTION
 MPI jobs need none of these commands: they use the component by
-.BR "mpirun \-\-mca bml fsbml" ,
+.BR "mpirun \-\-mca pml ob1 \-\-mca bml fsbml" ,
 see
 .BR fsbml (7).
 The commands show what it gains, and what the networks (rails) of nodes are. Programs are compiled when they are first used.

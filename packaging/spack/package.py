@@ -35,7 +35,7 @@ OPENMPI = {
 
 class OpenmpiBmlFsbml(Package):
     """Multi-rail scheduler for Open MPI: measures all networks of a node when MPI starts, and sends each message over the one
-    that will deliver it first. Used by jobs that ask for it: mpirun --mca bml fsbml."""
+    that will deliver it first. Used by jobs that ask for it: mpirun --mca pml ob1 --mca bml fsbml."""
 
     manual_download = True
     url = f"file://{os.getcwd()}/fsbml-0.1.0.tar.gz"
