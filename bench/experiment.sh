@@ -14,7 +14,7 @@ bench_about() {
         onetoone) echo "N messages out, N back, over two unlike rails (thesis, 5.8.1)" ;;
         equal) echo "the same over two equal rails" ;;
         single) echo "the same on one rail: what FSBML costs where it cannot help" ;;
-        collectives) echo "barrier, broadcast, allreduce, allgather and alltoall of 4 nodes" ;;
+        collectives) echo "barrier, allreduce and alltoall of 4 nodes (--full: also broadcast and allgather)" ;;
         failover) echo "a stream whose fast rail is out for a while: what arrives in each moment" ;;
         random) echo "messages of random sizes between random ranks of 4 nodes (thesis, 6)" ;;
         p2p) echo "MPI level: latency, bandwidth, rate, LogP, unexpected messages, ..., and what of the layer below reaches it" ;;

@@ -33,7 +33,8 @@ what:
   --rounds K          launches of every arm
   --full              more sizes, 15 rounds
   --interleaved       the jobs of a round run at once and take turns of milliseconds, the others asleep: differences of 2 % between
-                      small messages can be told, where launches one after the other differ by 10 % (not with --hostfile or app)
+                      small messages can be told, where launches one after the other differ by 10 to 15 % (not with --hostfile
+                      or app)
   --timeout S         end a launch that takes longer (600)
   --reference         with the patched Open MPI (built first if need be: minutes) instead of the installed one
   --openmpi PREFIX    with another installed Open MPI

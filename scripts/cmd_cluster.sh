@@ -32,7 +32,8 @@ up      --nodes N         number of nodes, 1 to 250 (2)
         --rail rate=RATE  adds a rail; RATE is a whole number with kbit, mbit or gbit, from 1mbit to 100gbit, or none: as fast
                           as the machine is (two rails: 200mbit and 20mbit)
           offload=on      packets may be larger than a frame until they are on the wire, as network cards have it (off)
-          burst=BYTES     pass at once after a pause, such as 200kb (two frames; above 1gbit what passes in 200 us)
+          burst=BYTES     pass at once after a pause, such as 200kb (3100 bytes, two frames; above 1gbit 200 us' worth; with
+                          offload=on at least 70 kB)
           peak=RATE       ... or at this rate: burst=20mb,peak=5gbit is a cloud's shaper
           delay=TIME      one-way, from node to node, beside the time on the wire: 100us, 2ms
           jitter=TIME     delay plus or minus up to that much

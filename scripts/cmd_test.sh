@@ -24,10 +24,21 @@ there is none. Compiled things are kept in $FSBML_CACHE/ccache (1 GB a system at
 
 Sections that run two at a time:
 HELP
-    for section in "${TEST_BESIDE[@]}"; do printf '  %-18s %s\n' "$section" "$(test_about "$section")"; done
+    section_lines "${TEST_BESIDE[@]}"
     printf '\nSections that run by themselves, as other work would disturb what they measure:\n'
-    for section in "${TEST_ALONE[@]}"; do printf '  %-18s %s\n' "$section" "$(test_about "$section")"; done
-    printf '\nOnly by name: %s\n' "${TEST_BY_NAME[*]}"
+    section_lines "${TEST_ALONE[@]}"
+    printf '\nSections that run only by --only SECTION (by --quick: %s):\n' "${TEST_QUICK[*]}"
+    for section in "${TEST_BY_NAME[@]}"; do section_line "$section"; done
+}
+
+section_line() { printf '  %-18s %s\n' "$1" "$(test_about "$1")"; }
+
+# section_lines SECTION...: a line for each that runs without being named.
+section_lines() {
+    local section
+    for section in "$@"; do
+        [[ " ${TEST_BY_NAME[*]} " == *" $section "* ]] || section_line "$section"
+    done
 }
 
 # cluster_can_shape: has this kernel what a virtual cluster's rails get their rates by?

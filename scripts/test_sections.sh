@@ -25,7 +25,7 @@ DRIVER_TESTS=(container demo docs link)
 test_about() {
     case "$1" in
         units) echo "core, shim, layout, base patches and DSO, built for the Open MPI in use (make check)" ;;
-        component) echo "the same without the core's unit tests, which run with sanitizers" ;;
+        component) echo "shim, layout, base patches and DSO, built for the Open MPI in use (make check; the core's unit tests run with sanitizers)" ;;
         clang) echo "the component, compiled with clang (the newest: by --system sid)" ;;
         sanitizers) echo "core with ASan and UBSan" ;;
         threads) echo "threads on the scheduler, and in the pseudo BTL, with TSan" ;;
@@ -40,8 +40,7 @@ test_about() {
         mpi-quick) echo "the basic MPI programs on one virtual cluster, stock component" ;;
         badinput) echo "bad parameters and broken rails, stock component" ;;
         mpi-sanitizers) echo "MPI programs under ASan, UBSan, LeakSanitizer, TSan and memcheck, stock component for Open MPI 4.1" ;;
-        debian13-check) echo "system debian13: make check but for the core, with its compiler, for its Open MPI; the Debian package; the RPM" ;;
-        debian12-check | sid-check) echo "system ${1%-check}: make check but for the core, with its compiler, for its Open MPI; the Debian package" ;;
+        debian12-check | debian13-check | sid-check) echo "system ${1%-check}: make check but for the core, with its compiler, for its Open MPI; the Debian package" ;;
         debian12-mpi | debian13-mpi | sid-mpi) echo "system ${1%-mpi}: what depends on its Open MPI: programs on virtual clusters, bad parameters" ;;
         patched-check) echo "patched Open MPI in system debian13: build, and make check but for the core, with the base patches' own tests" ;;
         patched-mpi) echo "patched Open MPI in system debian13: MPI programs on virtual clusters" ;;
