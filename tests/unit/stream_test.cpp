@@ -49,7 +49,7 @@ struct Link {
         std::uint64_t total = 0;
         std::uint64_t passed = 0;
         std::uint64_t head = 0; // bytes of the packet that waits for tokens
-        std::deque<std::uint64_t> waiting;
+        std::deque<Message> waiting;
         double t = 1e6;
         for (std::size_t turn = 0; !s.drained(); ++turn) {
             ASSERT_LT(turn, 10000000U);
@@ -64,7 +64,7 @@ struct Link {
                 s.sent(bytes);
                 total += bytes;
                 if (packet > 0.0) {
-                    waiting.push_back(total);
+                    waiting.push_back(Message{t, total, 0.0, false});
                     continue;
                 }
                 double begin = std::max(t, free);
@@ -82,15 +82,16 @@ struct Link {
             }
             while (!waiting.empty()) {
                 head = 0 != head ? head : std::min(total - passed, static_cast<std::uint64_t>(packet));
-                tokens = std::min(bucket, tokens + (t - filled) / G);
-                filled = t;
-                if (tokens < static_cast<double>(head)) {
+                const double lacks = std::max(0.0, static_cast<double>(head) - tokens);
+                const double at = std::max(waiting.front().at, filled + lacks * G);
+                if (at > t) {
                     break;
                 }
-                tokens -= static_cast<double>(head);
+                tokens = std::min(bucket, tokens + (at - filled) / G) - static_cast<double>(head);
+                filled = at;
                 passed += std::exchange(head, 0);
-                for (; !waiting.empty() && waiting.front() <= passed; waiting.pop_front()) {
-                    messages.push_back(Message{t + latency_ns, waiting.front(), 0.0, false});
+                for (; !waiting.empty() && waiting.front().total <= passed; waiting.pop_front()) {
+                    messages.push_back(Message{at + latency_ns, waiting.front().total, 0.0, false});
                 }
             }
             while (!messages.empty() && receiver_away(messages.front().at) <= t) {
@@ -124,14 +125,26 @@ std::function<double(double)> busy(double phase_ns)
     };
 }
 
+// Half of the time away, for as long as it happens.
+std::function<double(double)> at_random(int seed, double mean_ns)
+{
+    std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+    std::exponential_distribution<double> lasts(1.0 / mean_ns);
+    return [=, leaves = 0.0, comes = 0.0](double t) mutable {
+        while (t >= comes) {
+            leaves = comes + lasts(random);
+            comes = leaves + lasts(random);
+        }
+        return t < leaves ? t : comes;
+    };
+}
+
 } // namespace
 
 TEST(Stream, FindsTheRateOfRailsFromTenMbitToAHundredGbit)
 {
     for (const double G : {800.0, 400.0, 40.0, 8.0, 4.0, 1.6, 0.8, 0.08}) {
-        Link link;
-        link.G = G;
-        link.line = G / 2;
+        Link link{G, G / 2};
         const fsbml_rate_t rate = rate_of(link);
         EXPECT_NEAR(G, rate.G_ns_per_byte, 0.05 * G);
         EXPECT_LE(rate.low_ns_per_byte, rate.G_ns_per_byte);
@@ -144,9 +157,7 @@ TEST(Stream, IsNotDeceivedByABucket)
 {
     for (const double G : {400.0, 80.0, 40.0, 8.0, 4.0, 1.6}) {
         for (const double bucket : {3e3, 20e3, 200e3, 1e6}) {
-            Link link;
-            link.G = G;
-            link.line = 0.4;
+            Link link{G, 0.4};
             link.bucket = bucket;
             const fsbml_rate_t rate = rate_of(link);
             EXPECT_NEAR(G, rate.G_ns_per_byte, 0.1 * G) << bucket;
@@ -185,9 +196,7 @@ TEST(Stream, IsNotDeceivedByLargePackets)
 TEST(Stream, HasNoBucketWhereThereIsNone)
 {
     for (const double G : {400.0, 40.0, 4.0, 0.4}) {
-        Link link;
-        link.G = G;
-        link.line = G;
+        Link link{G, G};
         EXPECT_EQ(0.0, rate_of(link).burst_bytes) << G;
     }
 }
@@ -196,9 +205,7 @@ TEST(Stream, HasNoBucketWhereThereIsNone)
 TEST(Stream, QueuesLittle)
 {
     for (const double G : {400.0, 40.0, 4.0}) {
-        Link link;
-        link.G = G;
-        link.line = G;
+        Link link{G, G};
         (void) rate_of(link);
         EXPECT_LT(link.most_queued_ns, 6e6) << G;
     }
@@ -211,9 +218,7 @@ TEST(Stream, QueuesLittle)
 
 TEST(Stream, FillsALongWay)
 {
-    Link link;
-    link.G = 80.0;
-    link.line = 80.0;
+    Link link{80.0, 80.0};
     link.latency_ns = 2.5e6;
     const fsbml_streaming_limits_t limits = {32, 65536, 60000000, 180000000};
     EXPECT_NEAR(80.0, rate_of(link, limits).G_ns_per_byte, 4.0);
@@ -226,9 +231,7 @@ TEST(Stream, BearsBusyProcessors)
     for (const double G : {400.0, 80.0, 8.0, 4.0, 0.8}) {
         for (int phase = 0; phase < 8; ++phase) {
             for (const double other : {0.0, 2e6, 3e6}) { // both look half, a quarter, an eighth of the time
-                Link link;
-                link.G = G;
-                link.line = G;
+                Link link{G, G};
                 link.sender_away = busy(phase * 1e6);
                 link.receiver_away = busy(phase * 1e6 + other);
                 const fsbml_rate_t rate = rate_of(link);
@@ -240,6 +243,26 @@ TEST(Stream, BearsBusyProcessors)
         }
     }
     EXPECT_GE(good * 20, all * 17) << good << " of " << all;
+}
+
+// A bucket that fills in each pause makes a rail look like the line in front of it.
+TEST(Stream, BearsBusyProcessorsBehindABucket)
+{
+    int good = 0;
+    int far_too_fast = 0;
+    constexpr int kRuns = 480;
+    for (int run = 0; run < kRuns; ++run) {
+        Link link{86.0, 3.4};
+        link.bucket = run % 4 < 2 ? 70e3 : 200e3;
+        link.packet = run % 8 < 4 ? 0.0 : 65e3;
+        link.sender_away = at_random(2 * run, run % 2 == 0 ? 1e6 : 4e6);
+        link.receiver_away = at_random(2 * run + 1, run % 2 == 0 ? 1e6 : 4e6);
+        const double found = rate_of(link).G_ns_per_byte / link.G;
+        good += found >= 0.7 && found <= 1.4 ? 1 : 0;
+        far_too_fast += found < 1.0 / 3.0 ? 1 : 0;
+    }
+    EXPECT_GE(20 * good, 19 * kRuns) << good;
+    EXPECT_LE(100 * far_too_fast, kRuns) << far_too_fast;
 }
 
 // TCP waits for a frame that was lost.

@@ -51,7 +51,8 @@ void Stream::disturbed() noexcept
 std::uint32_t Stream::next(std::uint64_t now_ns) noexcept
 {
     if (0 != looked_ns_ && now_ns > looked_ns_ + kAwayNs && sent_ > 0) {
-        disturbed();
+        paused_ = sent_; // what is under way arrives as it would have
+        away_ = true;
     }
     looked_ns_ = now_ns;
     if (arrived_ > 0 && 0 == began_ns_) {
@@ -121,6 +122,8 @@ void Stream::arrived(std::uint64_t bytes, std::uint64_t stamp_ns, bool away) noe
         }
         n_ = std::min(kept, stamp_.size() - 1);
     }
+    fresh_ = fresh_ || (0 != paused_ && bytes > paused_);
+    paused_ = bytes > paused_ ? 0 : paused_;
     stamp_[n_++] = Stamp{stamp_ns, bytes, fresh_};
     fresh_ = false;
 }

@@ -67,6 +67,7 @@ private:
     std::uint64_t seen_ = 0;
     bool stalled_ = false;
     std::uint64_t beyond_ = 0; // what arrives up to here does not count
+    std::uint64_t paused_ = 0; // the sender was away when so much was sent
     bool fresh_ = true;        // the next stamp that counts is the first of others
     bool away_ = false;
     bool ended_ = false;
