@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace fsbml
@@ -29,6 +30,7 @@ constexpr double kSteady = 0.15;      // between the last two quarters
 constexpr std::uint64_t kLongNs = 20000000; // between two stamps is a stall, ...
 constexpr std::uint64_t kLong = 16;         // ... if it is so many times what is usual
 constexpr std::size_t kFewest = 4;          // stamps that a slope needs
+constexpr std::uint64_t kLittle = 8;        // what is that part of the time wanted, or less
 constexpr double kPause = 0.5;              // between packets, by what the bytes of the next stamp take
 constexpr std::uint64_t kLonger = 2;        // a stream that was disturbed may take so many times as long, ...
 constexpr double kBucketWas =
@@ -182,6 +184,8 @@ std::vector<std::size_t> Stream::packets(std::size_t begin, std::size_t end) con
 std::vector<Stream::Half> Stream::halves() const
 {
     std::vector<Half> all;
+    std::vector<Half> rough; // of fewer packets
+    std::uint64_t ns = 0;    // that all of them took
     const std::uint64_t stall = stall_ns();
     for (std::size_t begin = 0, end = 0; begin < n_; begin = end) {
         for (end = begin + 1; end < n_ && !stamp_[end].first && stamp_[end].ns - stamp_[end - 1].ns < stall;
@@ -195,8 +199,21 @@ std::vector<Stream::Half> Stream::halves() const
         Half half = packets(from, end);
         // What was taken in at once, after a pause too short to be noticed, is none of the rail's.
         if (half.size() > 1 && half.back() - half.front() >= kFewest && took(half) >= kAwayNs / 4) {
+            ns += took(half);
             all.push_back(std::move(half));
+            continue;
         }
+        if (!half.empty() && half.back() < end - 1) {
+            half.push_back(end - 1);
+        }
+        if (half.size() > 1 && took(half) >= kAwayNs) {
+            rough.push_back(std::move(half));
+        }
+    }
+    // Where little else is known, that may be what a bucket lets pass after a pause, and the few large
+    // packets that came long behind each other tell more.
+    if (ns < limits_.wanted_ns / kLittle) {
+        std::move(rough.begin(), rough.end(), std::back_inserter(all));
     }
     return all;
 }
@@ -262,8 +279,9 @@ fsbml_rate_t Stream::rate() const
         const auto bytes = [&](std::size_t from, std::size_t to) {
             return stamp_[h[to]].bytes - stamp_[h[from]].bytes;
         };
+        const std::size_t fewest = std::min(kFewest, h.back() - h.front());
         const auto long_enough = [&](std::size_t from, std::size_t to) {
-            return h[to] - h[from] >= kFewest && 2 * bytes(from, to) >= bytes(0, h.size() - 1);
+            return h[to] - h[from] >= fewest && 2 * bytes(from, to) >= bytes(0, h.size() - 1);
         };
         const std::size_t before = slopes.size();
         for (std::size_t from = 0, to = 0; long_enough(from, h.size() - 1); ++from) {
