@@ -7,6 +7,7 @@
 
 #include "api/fsbml_trace.h"
 #include "sched.hpp"
+#include "schedule/handles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -110,8 +111,7 @@ struct Traced {
     std::vector<fsbml_decision_t> kept() const
     {
         std::vector<fsbml_decision_t> all;
-        fsbml_observer_trace(
-            observer.get(),
+        observer->impl.trace(
             [](void *to, const fsbml_decision_t *d) {
                 static_cast<std::vector<fsbml_decision_t> *>(to)->push_back(*d);
             },
