@@ -1,18 +1,27 @@
 # From the options of `bench` and `demo` to a plan, and its run. Sourced after lib.sh, openmpi.sh and the parts of tools/cluster.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # the plan is for scripts/measure
 
-# bench_run COMMAND NAME [options] [-- ARGUMENTS]: COMMAND, bench or demo, is for messages.
+# The plan (scripts/measure), and what leads to it. Who makes one: `local "${plan_variables[@]}" "${plan_options[@]}"`, and plan_begin.
+plan_variables=(where name nodes rates ranks rails arms rounds limit prefix components programs command below probe hostfile bars json
+    plots table holdout words verify first interleaved slow_rounds short out)
+plan_options=(command_name custom reference openmpi wanted_arms wanted_nodes wanted_ranks tool elsewhere program arguments isolation)
+
+# plan_begin COMMAND NAME TOOL: COMMAND is for messages, TOOL the program that measures.
+plan_begin() {
+    command_name=$1 name=$2 tool=$3
+    custom=() reference="" openmpi="" wanted_arms="" wanted_nodes=0 wanted_ranks=0 arguments=() isolation=()
+    where=cluster nodes=2 rates=() rails="" arms="" rounds=1 limit=600 components="" command=() below=() probe="" hostfile="" bars="" json=""
+    plots="" table="" holdout=0 words=() verify=always first=() interleaved="" slow_rounds=0 short=""
+}
+
+# bench_run COMMAND NAME [options] [-- ARGUMENTS]: COMMAND is bench or demo.
 bench_run() {
-    local command_name=$1 name=$2
+    local "${plan_variables[@]}" "${plan_options[@]}" wanted_rounds=0 full="" more=() per_node
+    plan_begin "$1" "$2" harness.program
+    elsewhere="--one-host and --hostfile"
     shift 2
-    local custom=() reference="" openmpi="" wanted_rounds=0 full="" wanted_arms="" wanted_nodes=0 wanted_ranks=0 more=()
-    # These are the plan (scripts/measure).
-    local where=cluster nodes per_node rates ranks rails="" arms rounds limit=600 prefix components="" programs command=() below=() probe=""
-    local hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always first=() interleaved="" slow_rounds=0 short="" out
-    # The other program is `calibrate`'s.
-    local tool=harness.program elsewhere="--one-host and --hostfile" program arguments isolation=()
     bench_parse "$@"
     experiment_set "$name" "$full"
     [ "$command_name" != demo ] || demo_set
@@ -279,8 +288,7 @@ bench_measure() {
     local status=0
     mkdir -p "$FSBML_BUILD/demo"
     out=$(mktemp -d "$FSBML_BUILD/demo/$name.XXXXXX")
-    declare -p where name nodes rates ranks rails arms rounds limit prefix components programs command below probe hostfile bars json \
-        plots table holdout words verify first interleaved slow_rounds short out >"$out/plan"
+    declare -p "${plan_variables[@]}" >"$out/plan"
     if [ "$where" = cluster ]; then
         contained "$out/process" "${isolation[@]}" -- "$BASH" "$FSBML_TOP/scripts/measure" "$out/plan" || status=$?
     else

@@ -1,7 +1,7 @@
 # ./fsbml calibrate: the rails' parameters, their intervals, and a table of them to keep.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # the plan's variables are those of scripts/bench_plan.sh
 for part in scripts/{openmpi,programs,bench_plan}.sh tools/cluster/{state,contain,options,emulator}.sh bench/experiment.sh; do
     # shellcheck disable=SC1090
     . "$FSBML_TOP/$part"
@@ -90,15 +90,9 @@ calibrate_settle() {
 }
 
 cmd_calibrate() {
-    # Those of bench_build and bench_measure (bench_run), and the plan (scripts/measure).
-    # shellcheck disable=SC2034
-    local command_name=calibrate name=calibrate tool=calibrate.program program=calibrate_job elsewhere="--hostfile and --host"
-    # shellcheck disable=SC2034
-    local custom=() reference="" openmpi="" hosts="" arguments=() isolation=() wanted_arms="" wanted_nodes=0 wanted_ranks=0
-    # shellcheck disable=SC2034
-    local where=cluster nodes=2 rates=(200mbit 20mbit) ranks rails="" arms="" rounds=1 limit=600 prefix components="" programs command=() below=()
-    # shellcheck disable=SC2034
-    local probe="" hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always first=() interleaved="" slow_rounds=0 short="" out listed="" status=0
+    local "${plan_variables[@]}" "${plan_options[@]}" hosts="" listed="" status=0
+    plan_begin calibrate calibrate calibrate.program
+    program=calibrate_job elsewhere="--hostfile and --host" rates=(200mbit 20mbit)
     calibrate_parse "$@"
     calibrate_settle
     bench_place

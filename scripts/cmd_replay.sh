@@ -1,7 +1,7 @@
 # ./fsbml replay: compares the simulator of a cluster with a virtual one that does the same.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # the plan's variables are those of scripts/bench_plan.sh
 for part in scripts/{openmpi,programs,bench_plan}.sh tools/cluster/{state,contain,options,emulator}.sh bench/experiment.sh; do
     # shellcheck disable=SC1090
     . "$FSBML_TOP/$part"
@@ -105,18 +105,10 @@ replay_set() {
 }
 
 cmd_replay() {
-    # Those of bench_build and bench_measure (bench_run), and the plan (scripts/measure).
-    # shellcheck disable=SC2034
-    local command_name=replay name=replay tool=replay.program program=replay_job elsewhere=""
-    # shellcheck disable=SC2034
-    local custom=() reference="" openmpi="" arguments=() isolation=()
-    # shellcheck disable=SC2034
-    local where=cluster nodes=2 rates=() ranks rails="" arms="" rounds=5 limit=600 prefix components="" programs command=() below=()
-    # shellcheck disable=SC2034
-    local probe="" hostfile="" bars="" json="" plots="" table="" holdout=0 words=() verify=always first=() interleaved="" slow_rounds=0 short="" out
-    # shellcheck disable=SC2034
-    local wanted_arms="" wanted_ranks=0
-    local cases=() traces=() list="" wanted_nodes=0 seconds=1 document="" results sets=() line shown=() status=0
+    local "${plan_variables[@]}" "${plan_options[@]}"
+    local cases=() traces=() list="" seconds=1 document="" results sets=() line shown=() status=0
+    plan_begin replay replay replay.program
+    program=replay_job elsewhere="" rounds=5
     replay_parse "$@"
     replay_settle
     [ -n "$list" ] || bench_place

@@ -2,6 +2,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "forms.hpp"
 
+#include "tools/text/aligned.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -59,22 +61,6 @@ std::vector<Words> words_of(const std::vector<Row> &rows, const Column<Row> (&co
     return lines;
 }
 
-std::string table(const std::vector<Words> &lines)
-{
-    std::string text;
-    for (const Words &line : lines) {
-        for (std::size_t i = 0; i < line.size(); ++i) {
-            std::size_t width = 0;
-            for (const Words &other : lines) {
-                width = std::max(width, other[i].size());
-            }
-            text += i == 0 ? fmt::format("{:<{}}", line[i], width) : fmt::format("  {:>{}}", line[i], width);
-        }
-        text += '\n';
-    }
-    return text;
-}
-
 std::string html_line(const Words &line, const char *element)
 {
     std::string text;
@@ -112,10 +98,10 @@ std::string conclusion(const Matrix &matrix)
 
 std::string text_of(const Matrix &matrix)
 {
-    std::string text = matrix.setting + "\n\n" + table(words_of(matrix.cells, kCells)) + '\n';
+    std::string text = matrix.setting + "\n\n" + bench::aligned(words_of(matrix.cells, kCells), 1) + '\n';
     if (!matrix.starts.empty()) {
         text += "The measurement at start, by the rates that the rails are set to:\n"
-                + table(words_of(matrix.starts, kStarts)) + '\n';
+                + bench::aligned(words_of(matrix.starts, kStarts), 1) + '\n';
     }
     return text + conclusion(matrix) + '\n';
 }

@@ -2,6 +2,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "judge.hpp"
 
+#include "tools/text/statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -18,13 +20,6 @@ namespace
 constexpr double kNoise = 0.03;
 constexpr double kOff = 0.1;
 constexpr double kFarOff = 0.3;
-
-double middle(std::vector<double> values)
-{
-    std::sort(values.begin(), values.end());
-    const std::size_t n = values.size();
-    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2.0;
-}
 
 std::vector<double> ratios(const std::vector<double> &one, const std::vector<double> &other)
 {
@@ -45,9 +40,9 @@ Cell cell_of(const std::string &regime, const nlohmann::json &point)
         return point.at("arms").at(arm).at("launches").get<std::vector<double>>();
     };
     const std::vector<double> own = launches("fsbml");
-    cell.fsbml_us = middle(own);
+    cell.fsbml_us = bench::median(own);
     for (const auto &[name, arm] : point.at("arms").items()) {
-        const double us = middle(arm.at("launches").get<std::vector<double>>());
+        const double us = bench::median(arm.at("launches").get<std::vector<double>>());
         cell.arms.push_back(Arm{name, us});
         if (name.compare(0, 5, "fsbml") != 0 && (cell.best.empty() || us < cell.best_us)) {
             cell.best = name;
@@ -58,10 +53,10 @@ Cell cell_of(const std::string &regime, const nlohmann::json &point)
         throw std::runtime_error(regime + ": there is nothing but fsbml");
     }
     const std::vector<double> paired = ratios(own, launches(cell.best));
-    cell.ratio = middle(paired);
+    cell.ratio = bench::median(paired);
     cell.low = *std::min_element(paired.begin(), paired.end());
     cell.high = *std::max_element(paired.begin(), paired.end());
-    cell.r2 = point.at("arms").contains("r2") ? middle(ratios(own, launches("r2"))) : 0.0;
+    cell.r2 = point.at("arms").contains("r2") ? bench::median(ratios(own, launches("r2"))) : 0.0;
     cell.verdict = verdict_of(cell.low, cell.ratio, cell.high);
     return cell;
 }

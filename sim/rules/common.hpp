@@ -9,6 +9,7 @@
 #include "rivals.hpp"
 
 #include <deque>
+#include <functional>
 #include <optional>
 
 namespace fsbml::sim
@@ -103,20 +104,31 @@ protected:
 class NamedMaker final : public RuleMaker
 {
 public:
-    using Make = std::unique_ptr<Rule> (*)(const Cluster &, std::uint32_t rank, std::uint64_t seed);
-    NamedMaker(const char *name, const char *source, Make how) : name_(name), source_(source), make_(how) {}
+    using Make = std::function<std::unique_ptr<Rule>(const Cluster &, std::uint64_t seed)>;
+    NamedMaker(const char *name, const char *source, Make how)
+        : name_(name), source_(source), make_(std::move(how))
+    {
+    }
 
     const char *name() const override { return name_; }
     const char *source() const override { return source_; }
-    std::unique_ptr<Rule> make(const Cluster &cluster, std::uint32_t rank, std::uint64_t seed) override
+    std::unique_ptr<Rule> make(const Cluster &cluster, std::uint32_t, std::uint64_t seed) override
     {
-        return make_(cluster, rank, seed);
+        return make_(cluster, seed);
     }
 
 private:
     const char *name_, *source_;
     Make make_;
 };
+
+// Of rules that are made of the cluster, and of `more`.
+template <class Kind, class... More>
+NamedMaker maker(const char *name, const char *source, More... more)
+{
+    return {name, source,
+            [=](const Cluster &c, std::uint64_t) { return std::make_unique<Kind>(c, more...); }};
+}
 
 // Each file's makers; rivals() lists them.
 void add_turns(std::vector<RuleMaker *> &all);   // round robin, weighted ones, one rail alone

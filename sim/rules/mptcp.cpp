@@ -173,21 +173,15 @@ private:
 
 void add_mptcp(std::vector<RuleMaker *> &all)
 {
-    static NamedMaker maker{"mptcp-linger",
-                            "Linux 6.6 and later, net/mptcp/protocol.c, mptcp_subflow_get_send",
-                            [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-                                return std::make_unique<Mptcp>(c);
-                            }};
-    all.push_back(&maker);
+    static NamedMaker mptcp =
+        maker<Mptcp>("mptcp-linger", "Linux 6.6 and later, net/mptcp/protocol.c, mptcp_subflow_get_send");
+    all.push_back(&mptcp);
 }
 
 void add_ecf(std::vector<RuleMaker *> &all)
 {
-    static NamedMaker maker{"ecf", "Lim, Nahum, Towsley, Gibbens, CoNEXT 2017; mptcp_ecf.c",
-                            [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-                                return std::make_unique<Ecf>(c);
-                            }};
-    all.push_back(&maker);
+    static NamedMaker ecf = maker<Ecf>("ecf", "Lim, Nahum, Towsley, Gibbens, CoNEXT 2017; mptcp_ecf.c");
+    all.push_back(&ecf);
 }
 
 } // namespace fsbml::sim

@@ -158,13 +158,10 @@ private:
 
 void add_mvapich(std::vector<RuleMaker *> &all)
 {
-    static NamedMaker maker{
+    static NamedMaker mvapich = maker<Mvapich>(
         "mvapich-adaptive",
-        "MVAPICH2 2.3, mrail/src/gen2/ibv_rndv.c, adjust_weights; Liu, Vishnu, Panda, SC 2004",
-        [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-            return std::make_unique<Mvapich>(c);
-        }};
-    all.push_back(&maker);
+        "MVAPICH2 2.3, mrail/src/gen2/ibv_rndv.c, adjust_weights; Liu, Vishnu, Panda, SC 2004");
+    all.push_back(&mvapich);
 }
 
 } // namespace fsbml::sim

@@ -132,15 +132,10 @@ private:
 
 void add_ob1(std::vector<RuleMaker *> &all)
 {
-    static NamedMaker plain{"ob1",
-                            "Open MPI 5.0.7, bml/r2 and pml/ob1 over btl/tcp: one latency for all rails",
-                            [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-                                return std::make_unique<Ob1>(c, false);
-                            }};
-    static NamedMaker told{"ob1-latency", "Open MPI 5.0.7, the same with btl_tcp_latency_<if> set to L",
-                           [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-                               return std::make_unique<Ob1>(c, true);
-                           }};
+    static NamedMaker plain = maker<Ob1>(
+        "ob1", "Open MPI 5.0.7, bml/r2 and pml/ob1 over btl/tcp: one latency for all rails", false);
+    static NamedMaker told =
+        maker<Ob1>("ob1-latency", "Open MPI 5.0.7, the same with btl_tcp_latency_<if> set to L", true);
     all.insert(all.end(), {&plain, &told});
 }
 

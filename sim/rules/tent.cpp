@@ -132,11 +132,10 @@ private:
 
 void add_tent(std::vector<RuleMaker *> &all)
 {
-    static NamedMaker maker{"tent", "Mooncake TENT 3b5a594, transport/rdma/quota.cpp; arXiv 2604.00368",
-                            [](const Cluster &c, std::uint32_t, std::uint64_t seed) -> std::unique_ptr<Rule> {
-                                return std::make_unique<Tent>(c, seed);
-                            }};
-    all.push_back(&maker);
+    static NamedMaker tent{
+        "tent", "Mooncake TENT 3b5a594, transport/rdma/quota.cpp; arXiv 2604.00368",
+        [](const Cluster &c, std::uint64_t seed) { return std::make_unique<Tent>(c, seed); }};
+    all.push_back(&tent);
 }
 
 } // namespace fsbml::sim

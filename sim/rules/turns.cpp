@@ -119,33 +119,18 @@ private:
 
 void add_turns(std::vector<RuleMaker *> &all)
 {
-    static NamedMaker round_robin{
-        "round-robin", "Lichei 2006, 4.3.4.1; libfabric mrail, aws-ofi-nccl",
-        [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-            return std::make_unique<RoundRobin>(c);
-        }};
-    static NamedMaker weighted{"weighted-round-robin",
-                               "nginx 1.3.1, ngx_http_upstream_round_robin.c, 52327e0627f4 (smooth)",
-                               [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-                                   return std::make_unique<SmoothRoundRobin>(c);
-                               }};
-    static NamedMaker fair{"fair-queuing", "Lichei 2006, 4.3.4.3 (each task costs 1/share)",
-                           [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-                               return std::make_unique<FairQueuing>(c, false);
-                           }};
-    static NamedMaker fair_bytes{"fair-queuing-bytes",
-                                 "Demers, Keshav, Shenker, SIGCOMM 1989 (finish number += bytes/share)",
-                                 [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-                                     return std::make_unique<FairQueuing>(c, true);
-                                 }};
-    static NamedMaker single{"single-bandwidth", "an administrator's btl_tcp_if_include: largest bandwidth",
-                             [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-                                 return std::make_unique<Single>(c, false);
-                             }};
-    static NamedMaker quick{"single-latency", "an administrator's btl_tcp_if_include: least o_s + L + o_r",
-                            [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-                                return std::make_unique<Single>(c, true);
-                            }};
+    static NamedMaker round_robin =
+        maker<RoundRobin>("round-robin", "Lichei 2006, 4.3.4.1; libfabric mrail, aws-ofi-nccl");
+    static NamedMaker weighted = maker<SmoothRoundRobin>(
+        "weighted-round-robin", "nginx 1.3.1, ngx_http_upstream_round_robin.c, 52327e0627f4 (smooth)");
+    static NamedMaker fair =
+        maker<FairQueuing>("fair-queuing", "Lichei 2006, 4.3.4.3 (each task costs 1/share)", false);
+    static NamedMaker fair_bytes = maker<FairQueuing>(
+        "fair-queuing-bytes", "Demers, Keshav, Shenker, SIGCOMM 1989 (finish number += bytes/share)", true);
+    static NamedMaker single =
+        maker<Single>("single-bandwidth", "an administrator's btl_tcp_if_include: largest bandwidth", false);
+    static NamedMaker quick =
+        maker<Single>("single-latency", "an administrator's btl_tcp_if_include: least o_s + L + o_r", true);
     all.insert(all.end(), {&round_robin, &weighted, &fair, &fair_bytes, &single, &quick});
 }
 

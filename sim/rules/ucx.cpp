@@ -107,14 +107,11 @@ private:
 
 void add_ucx(std::vector<RuleMaker *> &all)
 {
-    static NamedMaker plain{"ucx", "UCX 1.18, ucp/proto/proto_multi.c and ucp/core/ucp_context.c: defaults",
-                            [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-                                return std::make_unique<Ucx>(c, 2);
-                            }};
-    static NamedMaker wide{"ucx-all-rails", "UCX 1.18, the same with UCX_MAX_RNDV_RAILS as many as there are",
-                           [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-                               return std::make_unique<Ucx>(c, c.rails.size());
-                           }};
+    static NamedMaker plain = maker<Ucx>(
+        "ucx", "UCX 1.18, ucp/proto/proto_multi.c and ucp/core/ucp_context.c: defaults", std::size_t{2});
+    static NamedMaker wide =
+        maker<Ucx>("ucx-all-rails", "UCX 1.18, the same with UCX_MAX_RNDV_RAILS as many as there are",
+                   std::numeric_limits<std::size_t>::max());
     all.insert(all.end(), {&plain, &wide});
 }
 

@@ -188,10 +188,7 @@ RuleMaker &formula()
 
 void add_vft(std::vector<RuleMaker *> &all)
 {
-    static NamedMaker thesis{"thesis", "Lichei 2006, 4.4.8",
-                             [](const Cluster &c, std::uint32_t, std::uint64_t) -> std::unique_ptr<Rule> {
-                                 return std::make_unique<Thesis>(c);
-                             }};
+    static NamedMaker thesis = maker<Thesis>("thesis", "Lichei 2006, 4.4.8");
     static FormulaMaker no_backlog{"no-backlog", "FSBML's arrival time with all rails idle: ablation",
                                    Parts{false, true}};
     static FormulaMaker no_latency{"no-latency", "FSBML's arrival time without L: ablation",

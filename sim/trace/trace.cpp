@@ -40,21 +40,6 @@ Op read_op(TraceLines &lines, std::uint32_t rank, std::uint32_t ranks)
     return op;
 }
 
-// For callers that want all of it.
-class Collector : public TraceSink
-{
-public:
-    void begin(const TraceHeader &header) override
-    {
-        workload.name = header.name;
-        workload.process.resize(header.ranks);
-    }
-    void op(std::uint32_t rank, const Op &op) override { workload.process[rank].push_back(op); }
-    void end() override {}
-
-    Workload workload;
-};
-
 [[noreturn]] void refuse(std::uint32_t rank, const std::string &why)
 {
     throw std::invalid_argument("rank " + std::to_string(rank) + ": a trace cannot say " + why);
@@ -96,7 +81,7 @@ void read_trace(std::istream &in, TraceSink &sink)
 
 Workload read_trace(std::istream &in)
 {
-    Collector all;
+    TraceCollector all;
     read_trace(in, all);
     return std::move(all.workload);
 }

@@ -29,6 +29,21 @@ public:
     virtual void end() = 0;
 };
 
+// Keeps all of it.
+class TraceCollector final : public TraceSink
+{
+public:
+    void begin(const TraceHeader &header) override
+    {
+        workload.name = header.name;
+        workload.process.resize(header.ranks);
+    }
+    void op(std::uint32_t rank, const Op &op) override { workload.process.at(rank).push_back(op); }
+    void end() override {}
+
+    Workload workload;
+};
+
 // Malformed input: "line 7: ..." or "NAME, line 7: ...".
 class TraceError : public std::runtime_error
 {

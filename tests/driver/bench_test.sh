@@ -13,16 +13,6 @@ own_clusters b
 # bench ARGUMENTS...: its output in $scratch/out and $scratch/err.
 bench() { fsbml bench "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; }
 
-# breaks PATTERN ARGUMENTS...: the benchmark fails, its last line is an error that matches, and nothing of it is left.
-breaks() {
-    local pattern=$1 status=0
-    shift
-    bench "$@" || status=$?
-    if [ "$status" -ne 0 ] && last_error "$pattern"; then nothing_left && return 0; fi
-    tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
-    return 1
-}
-
 # Whatever a benchmark starts is one of its programs, or has its folder on the command line.
 nothing_left() { no_process "$FSBML_BUILD/(bench-[^ ]*/(harness[.]program|onetoone) |demo/)"; }
 
@@ -65,7 +55,7 @@ without_gnuplot() {
     rm -f "$scratch"/bin/gnuplot* "$scratch/bin/apt-get" "$scratch/bin/dpkg-query"
     printf '#!/bin/sh\nexit 1\n' | tee "$scratch/bin/dpkg-query" >"$scratch/bin/apt-get"
     chmod +x "$scratch/bin/apt-get" "$scratch/bin/dpkg-query"
-    PATH=$scratch/bin breaks "could not install gnuplot-nox" onetoone --plots "$scratch/none"
+    PATH=$scratch/bin breaks "could not install gnuplot-nox" bench onetoone --plots "$scratch/none"
 }
 
 core_runs() { bench core --repetitions 1 --filter '^(choose_and_charge/2/0|calibration/2)$' --json "$scratch/core.json"; }
@@ -103,8 +93,8 @@ comparison_is_complete() {
     ok "plots as PNG" equal "$(file -b "$scratch"/plots/{exchange-time,exchange-4-messages-bandwidth,share-fsbml}.png | cut -d, -f1 | sort -u)" "PNG image data"
     ok "... and as SVG" equal "$(grep -lc '</svg>' "$scratch"/plots/{exchange-time,exchange-4-messages-bandwidth,share-fsbml}.svg | wc -l)" 3
     ok "... with a line an arm" equal "$(grep -cE '<title>gnuplot_plot_[1-5]</title>|gnuplot_plot_[1-5]"' "$scratch/plots/exchange-time.svg")" 5
-    ok "an arm whose parameter is none ends it" breaks "is not a parameter and its value" onetoone --arms fsbml:bml=
-    ok "an unknown arm ends it" breaks "there is no arm 'rail7'; there are: .*rail0, rail1" onetoone --arms fsbml,rail7
+    ok "an arm whose parameter is none ends it" breaks "is not a parameter and its value" bench onetoone --arms fsbml:bml=
+    ok "an unknown arm ends it" breaks "there is no arm 'rail7'; there are: .*rail0, rail1" bench onetoone --arms fsbml,rail7
 }
 
 # The others, each as small as it can be: that what they are made of runs and verifies, and that the table fits.
@@ -125,7 +115,7 @@ others_run() {
     ok "... in two pairs" equal "$(from "$json" 'sorted(set((p["variant"], p["messages"]) for p in d["points"]))')" "[('pairs=2', 8)]"
     ok "one-sided operations, verified" bench onesided --rounds 1 --arms fsbml,rail0 -- --sizes 8,8192 --max-samples 2
     ok "... are all there" equal "$(grep -cE '^(put|get|accumulate) +16 +(8|8192) +MB/s .*±|^fetch +1 +8 +us .*±' "$scratch/out")" 7
-    ok "... of numbers of 64 bits" breaks "failed with status 2" onesided --rounds 1 --arms rail0 -- --sizes 12
+    ok "... of numbers of 64 bits" breaks "failed with status 2" bench onesided --rounds 1 --arms rail0 -- --sizes 12
     ok "nodes that lack a rail" bench onetoone --nodes 3 --rail rate=200mbit --rail rate=20mbit,nodes=0-1 --rounds 1 --json "$json" \
         -- --to random --sizes 1024 --messages 8 --max-samples 3
     ok "... with the rail that all have as an arm" equal "$(from "$json" '" ".join(a["name"] for a in d["arms"])')" "r2 rail0 fsbml"
@@ -147,15 +137,15 @@ one_rank_dies() {
 
 broken_launches_end() {
     ok "a rank that is killed ends it" one_rank_dies
-    ok "a program that fails ends it" breaks "the launch of '.*' failed with status 3" app --rounds 1 -- sh -c 'exit 3'
-    ok "... and the log that is named has its words" breaks "failed with status" app --rounds 1 -- sh -c 'echo broken part >&2; exit 1'
+    ok "a program that fails ends it" breaks "the launch of '.*' failed with status 3" bench app --rounds 1 -- sh -c 'exit 3'
+    ok "... and the log that is named has its words" breaks "failed with status" bench app --rounds 1 -- sh -c 'echo broken part >&2; exit 1'
     ok "... which stand before it" grep -q '^broken part$' "$scratch/err"
-    ok "... also those on its stdout" breaks "failed with status" app --rounds 1 -- sh -c 'echo a wrong word; exit 1'
+    ok "... also those on its stdout" breaks "failed with status" bench app --rounds 1 -- sh -c 'echo a wrong word; exit 1'
     ok "... stand there" grep -q '^a wrong word$' "$scratch/err"
-    ok "a program that says nothing ends it" breaks "did not reach MPI_Finalize, or uses another MPI" app --rounds 1 -- true
-    ok "a benchmark that says something else ends it" breaks "printed something that is no result" onetoone --rounds 1 -- --seconds 0 --help
-    ok "a program that does not end is ended" breaks "took more than 2 s" app --rounds 1 --timeout 2 -- sleep 100
-    ok "wrong options of the program end it" breaks "failed with status 2" onetoone --rounds 1 -- --sizes big
+    ok "a program that says nothing ends it" breaks "did not reach MPI_Finalize, or uses another MPI" bench app --rounds 1 -- true
+    ok "a benchmark that says something else ends it" breaks "printed something that is no result" bench onetoone --rounds 1 -- --seconds 0 --help
+    ok "a program that does not end is ended" breaks "took more than 2 s" bench app --rounds 1 --timeout 2 -- sleep 100
+    ok "wrong options of the program end it" breaks "failed with status 2" bench onetoone --rounds 1 -- --sizes big
     ok "... with its words" grep -q "^onetoone: .*big" "$scratch/err"
 }
 

@@ -20,16 +20,6 @@ recorded() {
 
 calibrate() { recorded fsbml calibrate "$@"; }
 
-# breaks PATTERN ARGUMENTS...: it fails, its last line is an error that matches, and nothing of it is left.
-breaks() {
-    local pattern=$1 status=0
-    shift
-    fsbml calibrate "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
-    if [ "$status" -ne 0 ] && last_error "$pattern"; then nothing_left && return 0; fi
-    tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
-    return 1
-}
-
 nothing_left() { no_process "$FSBML_BUILD/(bench-[^ ]*/(calibrate[.]program|calibrate_job) |demo/)"; }
 
 words_are_checked() {
@@ -157,7 +147,7 @@ hosts_of_a_user_serve() {
     ok "... after its last words" in_err 'Parameter: bml_fsbml_budget Value: "never"'
     ok "hosts without FSBML" fails_on_hosts "FSBML is not installed where the job ran" --host node0,node1 --rails 10.71.0.0/24,10.71.1.0/24 \
         -- --mca mca_base_component_path SYS_DEFAULT
-    ok "a job that takes too long" breaks "more than 1 s .--timeout" --timeout 1 -- --mca bml_fsbml_budget 60000 --mca bml_fsbml_samples 1000
+    ok "a job that takes too long" breaks "more than 1 s .--timeout" calibrate --timeout 1 -- --mca bml_fsbml_budget 60000 --mca bml_fsbml_samples 1000
 }
 
 need_packages "the tests of calibrate" gnuplot-nox python3 python3-jsonschema file procps

@@ -11,9 +11,6 @@ set -euo pipefail
 name="" scratch="" # set by:
 own_clusters r
 
-# holds EXPRESSION: it is true of the document.
-holds() { equal "$(from "$scratch/json" "$1")" True; }
-
 # replay ARGUMENTS...: its table in $scratch/out, the document in $scratch/json.
 replay() {
     fsbml replay "$@" --json "$scratch/json" >"$scratch/out" 2>"$scratch/err" </dev/null && return 0

@@ -66,6 +66,16 @@ fails_with() {
     return 1
 }
 
+# breaks PATTERN ARGUMENTS...: the command fails, its last line is an error that matches, and `nothing_left` of it, which the test has.
+breaks() {
+    local pattern=$1 status=0
+    shift
+    fsbml "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
+    if [ "$status" -ne 0 ] && last_error "$pattern"; then nothing_left && return 0; fi
+    tail -n 5 "$scratch/err" | sed 's/^/# /' >&9
+    return 1
+}
+
 # own_folder: sets `scratch`, a folder that is there until the end.
 own_folder() {
     scratch=$(mktemp -d)
@@ -137,5 +147,13 @@ jsonschema.validate(json.load(open(sys.argv[1])), schema)' "$2" "$FSBML_TOP/docs
     [ ! -s "$scratch/invalid" ] || { sed 's/^/# /' "$scratch/invalid" >&9 && return 1; }
 }
 
-# from JSON EXPRESSION: what python makes of the document d.
-from() { /usr/bin/python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
+# from JSON EXPRESSION: what python makes of the document d, with the functions in `python_words`, if there are any.
+from() {
+    /usr/bin/python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+exec(sys.argv[3])
+print(eval(sys.argv[2]))' "$1" "$2" "${python_words:-}"
+}
+
+# holds EXPRESSION: it is true of the document in $scratch/json.
+holds() { equal "$(from "$scratch/json" "$1")" True; }

@@ -19,17 +19,11 @@ whatif() {
     return 1
 }
 
-# from EXPRESSION: what python makes of the document d; case(NAME, RULE) is a case of it, by(NAME) what it costs.
-from() {
-    /usr/bin/python3 -c 'import json, sys
-d = json.load(open(sys.argv[1]))
+# case(NAME, RULE) is a case of the document, by(NAME) what it costs.
+# shellcheck disable=SC2034
+python_words='
 def case(name, rule="fsbml"): return next(c for c in d["cases"] if (c["name"], c["rule"]) == (name, rule))
-def by(name, rule="fsbml"): return case(name, rule)["communication_ns"]
-print(eval(sys.argv[2]))' "$scratch/json" "$1"
-}
-
-# holds EXPRESSION: it is true of the document.
-holds() { equal "$(from "$1")" True; }
+def by(name, rule="fsbml"): return case(name, rule)["communication_ns"]'
 
 # eth0: G = 0.8, eth1: half as fast.
 tables() {
@@ -85,13 +79,13 @@ words_are_checked() {
 # o_s + L + G (s - 1) + o_r, and computation stays.
 times_by_hand() {
     ok "a message on one rail" whatif small one
-    ok "... takes what LogGP says" equal "$(from 'by("as it is")')" 25800.0
-    ok "... beside the computation" equal "$(from '(case("as it is")["job_ns"], d["job"]["computation_ns"])')" "(75800.0, 50000.0)"
+    ok "... takes what LogGP says" equal "$(from "$scratch/json" 'by("as it is")')" 25800.0
+    ok "... beside the computation" equal "$(from "$scratch/json" '(case("as it is")["job_ns"], d["job"]["computation_ns"])')" "(75800.0, 50000.0)"
     ok "... which is said" told '^On eth0, communication takes 25.8 us\.$'
     ok "the rail twice as fast" whatif small one --faster eth0=2
-    ok "... takes half the time for bytes" equal "$(from 'by("changed")')" 25400.0
+    ok "... takes half the time for bytes" equal "$(from "$scratch/json" 'by("changed")')" 25400.0
     ok "with another latency, overhead and gap" whatif small one --rail name=eth0,delay=10us,overhead=1us,gap=2us
-    ok "... it takes these" equal "$(from 'by("changed")')" 12800.0
+    ok "... it takes these" equal "$(from "$scratch/json" 'by("changed")')" 12800.0
     ok "with another rate" whatif small one --rail name=eth0,rate=1gbit
     ok "... bytes take that of the wire's frames" holds 'abs(by("changed") - (25000 + 1000 * 8 * 1514 / 1448)) < 0.01'
     ok "... which is said" told '^Giving eth0 1 Gbit/s would make communication 29 % longer\.$'

@@ -35,7 +35,7 @@ uint8_t *check_alloc(size_t bytes)
     return base + CHECK_GUARD;
 }
 
-void check_guards(const char *file, int line, const uint8_t *buffer, size_t bytes)
+void check_free_(const char *file, int line, uint8_t *buffer, size_t bytes)
 {
     for (int i = 0; i < CHECK_GUARD; ++i) {
         if (CHECK_GUARD_BYTE != buffer[i - CHECK_GUARD]) {
@@ -46,11 +46,6 @@ void check_guards(const char *file, int line, const uint8_t *buffer, size_t byte
         }
     }
     atomic_fetch_add(&check_passed, 1);
-}
-
-void check_free_(const char *file, int line, uint8_t *buffer, size_t bytes)
-{
-    check_guards(file, line, buffer, bytes);
     free(buffer - CHECK_GUARD);
 }
 

@@ -24,8 +24,7 @@
 
 #define CHECK_GUARD 64 /**< bytes before and after every buffer that no message may write */
 #define CHECK_GUARD_BYTE 0xA5
-#define CHECK_POISON_BYTE 0x5A  /**< what a receive buffer holds before the message */
-#define CHECK_EAGER_LIMIT 65536 /**< the tcp BTL's default: where the interesting sizes are */
+#define CHECK_POISON_BYTE 0x5A /**< what a receive buffer holds before the message */
 #define CHECK_COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 extern const char *check_name; /**< of the program, or of the case that runs */
@@ -88,10 +87,7 @@ static inline uint64_t check_next(uint64_t *state, uint64_t limit)
  * guards. */
 uint8_t *check_alloc(size_t bytes);
 
-/** Checks that nothing was written before or after the buffer. */
-void check_guards(const char *file, int line, const uint8_t *buffer, size_t bytes);
-#define CHECK_GUARDS(buffer, bytes) check_guards(__FILE__, __LINE__, (buffer), (bytes))
-
+/** Checks that nothing was written before or after the buffer, and frees it. */
 void check_free_(const char *file, int line, uint8_t *buffer, size_t bytes);
 #define check_free(buffer, bytes) check_free_(__FILE__, __LINE__, (buffer), (bytes))
 

@@ -14,10 +14,8 @@ static mca_bml_base_btl_t *up(uint32_t processes)
     sockets.resent = 0;
     ompi_process_info.num_procs = processes;
     mca_bml_fsbml_params.per_peer = true;
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
-    return mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    fakes_up(2);
+    return eager_of(peer_up());
 }
 
 static void down(void)
@@ -160,12 +158,10 @@ FAKE_TEST(the_first_peer_is_asked_on_the_nearest_rail)
 {
     ompi_process_info.num_procs = 17;
     mca_bml_fsbml_params.per_peer = true;
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
+    fakes_up(2);
     other_value = a_job;
     fsbml_calibrated = true;
-    const mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    const mca_bml_base_btl_t *bml_btl = eager_of(peer_up());
     CHECK(0 == fake_answer(&fake[0], true) && 1 == fake_answer(&fake[1], true));
     CHECK(1 == endpoint(bml_btl)->asleep && 2 == endpoint(bml_btl)->live);
     fsbml_calibrated = false;

@@ -151,7 +151,7 @@ static void begin(int n, uint64_t round_seed)
     }
     world_up(n);
     CHECK(OMPI_SUCCESS == mca_bml.bml_register(MATCH, received, NULL));
-    bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    bml_btl = eager_of(peer_up());
     all_answer(n);
 }
 

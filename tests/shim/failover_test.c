@@ -312,9 +312,7 @@ static void play(uint64_t seed, int steps)
     }
     world_up(RAILS);
     CHECK(OMPI_SUCCESS == mca_bml.bml_register(TAG, received, NULL));
-    const mca_bml_base_endpoint_t *p = peer_up();
-    mca_bml_base_btl_t *bml_btl =
-        mca_bml_base_btl_array_get_index(&((mca_bml_base_endpoint_t *) p)->btl_eager, 0);
+    mca_bml_base_btl_t *bml_btl = eager_of(peer_up());
     done.endpoint = bml_btl->btl_endpoint;
     const uint64_t own = (uint64_t) 1 << 32 ^ fsbml_life, other = (uint64_t) 1 << 32 ^ 1 << 8 ^ fsbml_life;
     const fsbml_delivery_peer_t ends = {

@@ -14,6 +14,7 @@
 
 #include "bml_fsbml.h"
 #include "failover/failover.h"
+#include "ompi/datatype/ompi_datatype.h"
 #include "report/report.h"
 
 static _Atomic int failures;
@@ -338,6 +339,41 @@ static fake_btl_t fake[N_FAKES];
 static int fake_number(const mca_btl_base_module_t *btl)
 {
     return (int) ((const fake_btl_t *) btl - fake);
+}
+
+/* n rails as most tests have them. */
+static inline void fakes_construct(int n)
+{
+    for (int i = 0; i < n; ++i) {
+        fake_construct(&fake[i], 4096, 65536, 10);
+    }
+}
+
+/* The entry that the PML sends to a peer by. */
+static inline mca_bml_base_btl_t *eager_of(mca_bml_base_endpoint_t *ep)
+{
+    return mca_bml_base_btl_array_get_index(&ep->btl_eager, 0);
+}
+
+#ifndef FSBML_OMPI_4
+static inline void *fake_memcpy(void *to, const void *from, size_t n, opal_convertor_t *unused)
+{
+    (void) unused;
+    return memcpy(to, from, n);
+}
+#endif
+
+/* Of bytes without gaps, to be sent. */
+static inline opal_convertor_t fake_convertor(void *bytes, size_t n, opal_datatype_t *type)
+{
+    opal_convertor_t convertor = {.flags = CONVERTOR_NO_OP | CONVERTOR_SEND | OPAL_DATATYPE_FLAG_NO_GAPS,
+                                  .local_size = n,
+                                  .pDesc = type};
+    convertor.pBaseBuf = bytes;
+#ifndef FSBML_OMPI_4
+    convertor.cbmemcpy = fake_memcpy;
+#endif
+    return convertor;
 }
 
 #endif /* FSBML_TESTS_FAKE_BTL_H */

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "fake_btl.h"
-#include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/runtime/mpiruntime.h"
 #ifndef FSBML_OMPI_4
@@ -236,6 +235,13 @@ static inline void world_up(int n)
     ompi_proc_local_proc = peer;
 }
 
+/* The same with n fakes as most tests have them. */
+static inline void fakes_up(int n)
+{
+    fakes_construct(n);
+    world_up(n);
+}
+
 static inline void world_down(int n)
 {
     CHECK(OMPI_SUCCESS == mca_bml.bml_del_procs(n_peers, peers));
@@ -294,6 +300,21 @@ static void pml_completion(mca_btl_base_module_t *btl, struct mca_btl_base_endpo
     done.last = ((unsigned char *) end->seg_addr.pval)[end->seg_len - 1];
 }
 
+/* What its error function was told of the peer, last. */
+static struct {
+    int n;
+    int32_t flags;
+    bool has_reason;
+} error;
+
+static inline void pml_error(mca_btl_base_module_t *btl, int32_t flags, opal_proc_t *proc, char *reason)
+{
+    CHECK(&fsbml_rails.group[0]->pseudo == btl && &peer->super == proc);
+    error.n++;
+    error.flags = flags;
+    error.has_reason = NULL != reason;
+}
+
 /* Sends as the PML does: alloc, header, send; returns what btl_send said. */
 static inline int pml_send(mca_bml_base_btl_t *bml_btl, size_t bytes, mca_btl_base_tag_t tag)
 {
@@ -321,26 +342,7 @@ static inline int fake_check_addr(const void *address, int *device, uint64_t *fl
     (void) flags;
     return 0;
 }
-
-static inline void *fake_memcpy(void *to, const void *from, size_t n, opal_convertor_t *unused)
-{
-    (void) unused;
-    return memcpy(to, from, n);
-}
 #endif
-
-/* Of bytes without gaps, to be sent. */
-static inline opal_convertor_t fake_convertor(void *bytes, size_t n, opal_datatype_t *type)
-{
-    opal_convertor_t convertor = {.flags = CONVERTOR_NO_OP | CONVERTOR_SEND | OPAL_DATATYPE_FLAG_NO_GAPS,
-                                  .local_size = n,
-                                  .pDesc = type};
-    convertor.pBaseBuf = bytes;
-#ifndef FSBML_OMPI_4
-    convertor.cbmemcpy = fake_memcpy;
-#endif
-    return convertor;
-}
 
 /* Defines a test, which main() runs; in the order of the file. */
 #define FAKE_TEST(name)                                       \
@@ -377,6 +379,7 @@ static inline int fake_main(void)
     OBJ_CONSTRUCT(&mca_btl_base_modules_initialized, opal_list_t);
     for (size_t i = 0; i < n_fake_tests; ++i) {
         memset(&done, 0, sizeof(done));
+        memset(&error, 0, sizeof(error));
         mca_bml_fsbml_params.policy = FSBML_POLICY_ARRIVAL;
         mca_bml_fsbml_params.probe_timeout_ns = 20000000;
         mca_bml_fsbml_params.show_unreach_errors = true;

@@ -177,7 +177,7 @@ static inline mca_bml_base_endpoint_t *up(int n, uint32_t flags, bool registers)
     world_up(n);
     mca_bml_base_endpoint_t *ep = peer_up();
     all_answer(n);
-    expected_endpoint = mca_bml_base_btl_array_get_index(&ep->btl_eager, 0)->btl_endpoint;
+    expected_endpoint = eager_of(ep)->btl_endpoint;
     return ep;
 }
 

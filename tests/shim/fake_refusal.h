@@ -18,11 +18,8 @@ static opal_convertor_t convertor;
 /* n rails to one peer, all live; rail 0 is the best and stays so. */
 static inline mca_bml_base_btl_t *up(int n)
 {
-    for (int i = 0; i < n; ++i) {
-        fake_construct(&fake[i], 4096, 65536, 10);
-    }
-    world_up(n);
-    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    fakes_up(n);
+    mca_bml_base_btl_t *bml_btl = eager_of(peer_up());
     all_answer(n);
     convertor = fake_convertor(payload, sizeof(payload), &type);
     return bml_btl;

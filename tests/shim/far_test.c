@@ -263,9 +263,7 @@ FAKE_TEST(the_table_has_the_round_trips_of_its_pair)
 /* A timed question is answered as such, with its number and with what the answer waits for. */
 FAKE_TEST(timed_questions_are_answered)
 {
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
+    fakes_up(2);
     (void) peer_up();
     CHECK(1 == fake_answer(&fake[0], true) && 1 == fake_answer(&fake[1], true));
     for (int i = 0; i < 3; ++i) {

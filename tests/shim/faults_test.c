@@ -76,8 +76,7 @@ static char *host_of(const opal_proc_t *proc)
 /* Rail 0 is live; the peer, asked again, is silent on rail 1. Returns the second rail's path, closed. */
 static mca_bml_fsbml_path_t *one_silent(void)
 {
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
+    fakes_construct(2);
 #ifdef FSBML_OMPI_4
     ompi_process_info.nodename = "here";
 #else

@@ -83,10 +83,8 @@ FAKE_TEST(what_has_no_descriptor_is_held_whole)
 /* Descriptors may be few: pending messages leave them to the question and its answer, and to what can go. */
 FAKE_TEST(what_is_held_takes_no_descriptor)
 {
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
-    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    fakes_up(2);
+    mca_bml_base_btl_t *bml_btl = eager_of(peer_up());
     CHECK(OMPI_SUCCESS == pml_send(bml_btl, 101, TAG));
     CHECK(1 == fake[0].n_alloc - fake[0].n_free && 1 == fake[1].n_alloc - fake[1].n_free); /* questions */
     all_answer(2);
@@ -108,10 +106,8 @@ FAKE_TEST(what_is_held_takes_no_descriptor)
  */
 FAKE_TEST(what_has_a_descriptor_goes_first)
 {
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
-    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    fakes_up(2);
+    mca_bml_base_btl_t *bml_btl = eager_of(peer_up());
     mca_btl_base_descriptor_t *des = NULL;
     CHECK(OMPI_SUCCESS == pml_send(bml_btl, 101, TAG));
     mca_bml_base_alloc(bml_btl, &des, MCA_BTL_NO_ORDER, 102, 0);
@@ -166,10 +162,8 @@ FAKE_TEST(few_fragments_are_held)
 /* What was held for a proof goes to the next rail as well. */
 FAKE_TEST(held_messages_take_the_next_rail)
 {
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
-    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    fakes_up(2);
+    mca_bml_base_btl_t *bml_btl = eager_of(peer_up());
     CHECK(OMPI_SUCCESS == pml_send(bml_btl, 111, TAG));
     fake[0].refuses = true;
     all_answer(2);

@@ -9,11 +9,9 @@ enum { TAG = MCA_BTL_TAG_PML + 1 };
 /* A process that does not run FSBML is never probed and gets one rail. */
 FAKE_TEST(a_peer_without_fsbml_gets_one_rail)
 {
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
+    fakes_up(2);
     peer_has_fsbml = false;
-    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    mca_bml_base_btl_t *bml_btl = eager_of(peer_up());
     CHECK(0 == fake[0].n_queue + fake[1].n_queue);
     for (int i = 0; i < 20; ++i) {
         CHECK(0 <= pml_send(bml_btl, 4000, TAG));
@@ -39,9 +37,7 @@ static size_t address_of_a_btl(const ompi_process_name_t *from, const char *key,
  * address has published all. */
 FAKE_TEST(a_hello_that_never_comes_is_not_waited_for)
 {
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
+    fakes_up(2);
     fsbml_life = 1;
     peer_has_fsbml = false;
     other_value = address_of_a_btl;
@@ -56,9 +52,7 @@ FAKE_TEST(a_hello_that_never_comes_is_not_waited_for)
 FAKE_TEST(a_hello_is_fetched_once)
 {
     for (int job = 1; job <= 2; ++job) {
-        fake_construct(&fake[0], 4096, 65536, 10);
-        fake_construct(&fake[1], 4096, 65536, 10);
-        world_up(2);
+        fakes_up(2);
         n_hellos = 0;
         (void) peer_up();
         CHECK(1 == n_hellos);

@@ -84,9 +84,7 @@ FAKE_TEST(without_feedback_they_are_always_long)
 {
     up();
     down();
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
+    fakes_up(2);
     bulk();
     fsbml_flow_urgent(fsbml_now_ns());
     bulk();

@@ -7,17 +7,10 @@
 
 enum { TAG = MCA_BTL_TAG_PML + 1 };
 
-static void construct(int n)
-{
-    for (int i = 0; i < n; ++i) {
-        fake_construct(&fake[i], 4096, 65536, 10);
-    }
-}
-
 static mca_bml_base_btl_t *up(int n)
 {
     world_up(n);
-    return mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    return eager_of(peer_up());
 }
 
 static void drain(int n)
@@ -53,7 +46,7 @@ FAKE_TEST(any_number_of_rails)
     static const int numbers[] = {1, 2, 3, 5};
     for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); ++k) {
         const int n = numbers[k];
-        construct(n);
+        fakes_construct(n);
         mca_bml_base_btl_t *bml_btl = up(n);
         CHECK((uint32_t) (n > 1 ? n : 0) == fsbml_rails.n_rails && (n > 1) == fsbml_rails.n_groups);
         CHECK((1 == n) == (&fake[0].super == bml_btl->btl));
@@ -77,7 +70,7 @@ FAKE_TEST(any_number_of_rails)
 FAKE_TEST(more_btls_than_rails)
 {
     enum { N = FSBML_MAX_RAILS + 2 };
-    construct(N);
+    fakes_construct(N);
     mca_bml_base_btl_t *bml_btl = up(N);
     CHECK(FSBML_MAX_RAILS == fsbml_rails.n_rails && 1 == fsbml_rails.n_groups);
     CHECK(FSBML_MAX_RAILS == fsbml_endpoint_of_proc(peer)->n_paths);
@@ -96,7 +89,7 @@ FAKE_TEST(more_btls_than_rails)
 FAKE_TEST(a_kind_without_room)
 {
     enum { N = FSBML_MAX_RAILS + 3 };
-    construct(N);
+    fakes_construct(N);
     for (int i = FSBML_MAX_RAILS - 1; i < N; ++i) { /* the last four, of which one would fit */
         fake[i].super.btl_exclusivity = 5;
     }
@@ -110,7 +103,7 @@ FAKE_TEST(a_kind_without_room)
 /* A BTL that has RDMA only carries no messages: ob1 and its control messages never meet it. */
 FAKE_TEST(a_btl_without_send_is_no_rail)
 {
-    construct(3);
+    fakes_construct(3);
     fake[0].super.btl_flags = MCA_BTL_FLAGS_PUT | MCA_BTL_FLAGS_GET;
     fake[0].super.btl_put = (mca_btl_base_module_put_fn_t) abort;
     fake[0].super.btl_get = (mca_btl_base_module_get_fn_t) abort;
@@ -131,7 +124,7 @@ FAKE_TEST(a_btl_without_send_is_no_rail)
  * nothing with those of the other. */
 FAKE_TEST(only_the_highest_exclusivity_counts)
 {
-    construct(5);
+    fakes_construct(5);
     fake[3].super.btl_exclusivity = fake[4].super.btl_exclusivity = 65536;
     fake[3].super.btl_eager_limit = fake[4].super.btl_eager_limit = 100;
     mca_bml_base_btl_t *bml_btl = up(5);
@@ -157,7 +150,7 @@ FAKE_TEST(only_the_highest_exclusivity_counts)
 /* A BTL that says it can put, and has no function for it, sends like any other. */
 FAKE_TEST(flags_without_a_function)
 {
-    construct(2);
+    fakes_construct(2);
     fake[0].super.btl_flags = MCA_BTL_FLAGS_PUT;
     fake[0].super.btl_put = NULL;
     mca_bml_base_btl_t *bml_btl = up(2);
@@ -179,7 +172,7 @@ FAKE_TEST(limits_for_gpus)
     static const size_t limits[][3] = {
         {0, 0, 0}, {0, 20000, 20000}, {20000, 0, 20000}, {20000, 30000, 20000}, {90000, 0, 0}};
     for (size_t k = 0; k < sizeof(limits) / sizeof(limits[0]); ++k) {
-        construct(2);
+        fakes_construct(2);
         for (int i = 0; i < 2; ++i) {
             fake[i].super.FSBML_GPU_MAX_SEND_SIZE = limits[k][i];
         }
@@ -200,7 +193,7 @@ FAKE_TEST(flags_of_a_group)
                                     | MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED;
     for (uint32_t flag = 2; flag < UINT32_C(1) << 24; flag <<= 1) {
         for (int mask = 1; mask < 4; ++mask) {
-            construct(2);
+            fakes_construct(2);
             for (int i = 0; i < 2; ++i) {
                 fake[i].super.btl_flags = MCA_BTL_FLAGS_SEND | (0 != (mask >> i & 1) ? flag : 0);
             }
@@ -240,7 +233,7 @@ FAKE_TEST(control_passes_bulk)
 {
     static const fsbml_loggp_t rails[] = {LOGGP(10e3, 1e3, 2e3, 10), LOGGP(60e3, 1e3, 2e3, 100)};
     for (int at_once = 0; at_once < 2; ++at_once) {
-        construct(2);
+        fakes_construct(2);
         mca_bml_base_btl_t *bml_btl = up(2);
         all_answer(2);
         models(rails, 2);
@@ -299,7 +292,7 @@ FAKE_TEST(control_arrives_first)
         const int n = 2 + round % 4;
         fsbml_loggp_t p[N_FAKES];
         printf("seed %llu\n", (unsigned long long) seed);
-        construct(n);
+        fakes_construct(n);
         mca_bml_base_btl_t *bml_btl = up(n);
         all_answer(n);
         for (int i = 0; i < n; ++i) {

@@ -15,7 +15,7 @@ enum { MOST = 4 << 20, GUARD = 64 };
 FAKE_TEST(ob1_accepts_the_entry)
 {
     mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT | MCA_BTL_FLAGS_GET, true);
-    mca_bml_base_btl_t *e = rdma_entry(ep), *eager = mca_bml_base_btl_array_get_index(&ep->btl_eager, 0);
+    mca_bml_base_btl_t *e = rdma_entry(ep), *eager = eager_of(ep);
     CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_rdma));
     CHECK(e->btl_endpoint == eager->btl_endpoint && e->btl == eager->btl && 1.0f == e->btl_weight);
     CHECK(e == mca_bml_base_btl_array_find(&ep->btl_rdma, fsbml_visible_btl(&fake[1].super)));
@@ -44,7 +44,7 @@ FAKE_TEST(only_what_all_can)
         mca_bml_fsbml_params.rdma = cases[c].mode;
         mca_bml_base_endpoint_t *ep = up(2, cases[c].flags, cases[c].registers);
         mca_bml_base_btl_t *e = rdma_entry(ep);
-        const bool pseudo = NULL != e && e->btl == mca_bml_base_btl_array_get_index(&ep->btl_eager, 0)->btl;
+        const bool pseudo = NULL != e && e->btl == eager_of(ep)->btl;
         CHECK(pseudo == (0 != cases[c].expected && !cases[c].rests));
         CHECK(!pseudo || cases[c].expected == (e->btl_flags & MCA_BTL_FLAGS_RDMA));
         CHECK(!pseudo || 1.0f == e->btl_weight);
@@ -64,7 +64,7 @@ FAKE_TEST(puts_rest_until_the_processor_is_the_limit)
     for (uint32_t rank = 0; rank < 4; ++rank) {
         const bool alone = 3 == rank;
         mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_PUT, false);
-        mca_btl_base_module_t *pseudo = mca_bml_base_btl_array_get_index(&ep->btl_eager, 0)->btl;
+        mca_btl_base_module_t *pseudo = eager_of(ep)->btl;
         const size_t largest = pseudo->btl_max_send_size, cut = pseudo->btl_rdma_pipeline_frag_size;
         CHECK(NULL == mca_bml_base_btl_array_find(&ep->btl_rdma, pseudo));
         table->n_rails = 2;
@@ -342,8 +342,7 @@ FAKE_TEST(what_follows_a_put_waits_for_its_rail)
         CHECK(0 == fake[0].n_sent + fake[1].n_sent && 0 == done.n);
         fake[!rail].no_alloc = fake[rail].no_alloc =
             true; /* one that may take any rail does not wait for theirs */
-        CHECK(OMPI_SUCCESS
-              == pml_send(mca_bml_base_btl_array_get_index(&ep->btl_eager, 0), 62, MCA_BTL_TAG_PML + 7));
+        CHECK(OMPI_SUCCESS == pml_send(eager_of(ep), 62, MCA_BTL_TAG_PML + 7));
         fake[!rail].no_alloc = false;
         pass_time(1);
         CHECK(1 == fake[!rail].n_sent && 0 == fake[rail].n_sent && fake_complete(&fake[!rail], OPAL_SUCCESS));
@@ -372,9 +371,7 @@ FAKE_TEST(other_peers)
     peer_flags = 0;
     mca_bml_base_endpoint_t *ep = peer_up();
     all_answer(2);
-    CHECK(NULL == rdma_entry(ep)
-          || rdma_entry(ep)->btl_endpoint
-                 != mca_bml_base_btl_array_get_index(&ep->btl_eager, 0)->btl_endpoint);
+    CHECK(NULL == rdma_entry(ep) || rdma_entry(ep)->btl_endpoint != eager_of(ep)->btl_endpoint);
     world_down(2);
 
     world_up(2);

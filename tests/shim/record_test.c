@@ -57,8 +57,7 @@ static bool read_record(void)
 static mca_bml_base_btl_t *up(const char *to)
 {
     mca_bml_fsbml_params.record = (char *) to;
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
+    fakes_construct(2);
     fake[1].super.btl_sendi = fake_sendi;
     fsbml_life = 0; /* as in a new process */
     world_up(2);

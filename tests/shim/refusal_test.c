@@ -24,10 +24,8 @@ FAKE_TEST(alloc_takes_the_next_rail)
 /* Not so before any rail is proved: messages are pending then, on any rail that has a descriptor. */
 FAKE_TEST(alloc_before_the_proof_takes_the_next_rail)
 {
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
-    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    fakes_up(2);
+    mca_bml_base_btl_t *bml_btl = eager_of(peer_up());
     fake[0].no_alloc = true;
     CHECK(OMPI_SUCCESS == pml_send(bml_btl, 100, TAG));
     CHECK(0 == fake[0].n_sent + fake[1].n_sent);
@@ -59,15 +57,15 @@ FAKE_TEST(prepare_takes_the_next_rail)
 /* The descriptor is copied for the next rail, header and data, and the first rail gets its own back. */
 FAKE_TEST(send_takes_the_next_rail)
 {
-    static const int error[] = {OMPI_ERR_OUT_OF_RESOURCE, OMPI_ERR_TEMP_OUT_OF_RESOURCE,
-                                OMPI_ERR_NOT_AVAILABLE};
-    for (size_t e = 0; e < sizeof(error) / sizeof(error[0]); ++e) {
+    static const int code[] = {OMPI_ERR_OUT_OF_RESOURCE, OMPI_ERR_TEMP_OUT_OF_RESOURCE,
+                               OMPI_ERR_NOT_AVAILABLE};
+    for (size_t e = 0; e < sizeof(code) / sizeof(code[0]); ++e) {
         mca_bml_base_btl_t *bml_btl = up(3);
         mca_btl_base_descriptor_t *des = NULL;
         size_t size = 5000;
         memset(&done, 0, sizeof(done));
         fake[0].refuses = fake[1].refuses = true;
-        fake[0].error = fake[1].error = error[e];
+        fake[0].error = fake[1].error = code[e];
         mca_bml_base_prepare_src(bml_btl, NULL, MCA_BTL_NO_ORDER, 24, &size, MCA_BTL_DES_FLAGS_BTL_OWNERSHIP,
                                  &des);
         CHECK(NULL != des && 0 == fsbml_des_rail(des));
@@ -84,35 +82,27 @@ FAKE_TEST(send_takes_the_next_rail)
     }
 }
 
-static int n_errors;
-
-static void pml_error(mca_btl_base_module_t *btl, int32_t flags, opal_proc_t *proc, char *info)
-{
-    CHECK(&fsbml_rails.group[0]->pseudo == btl && &peer->super == proc && NULL != info);
-    CHECK(MCA_BTL_ERROR_FLAGS_FATAL == flags);
-    n_errors++;
-}
-
 /* tcp reports a connection's failure for a descriptor that it has queued: that must not be freed, and not be
  * sent a second time. The PML takes it for sent, and is told that it is lost. */
 FAKE_TEST(what_a_broken_connection_keeps_is_lost)
 {
-    static const int error[] = {OMPI_ERR_UNREACH, OMPI_ERROR};
+    static const int code[] = {OMPI_ERR_UNREACH, OMPI_ERROR};
     for (size_t e = 0; e < 2; ++e) {
         mca_bml_base_btl_t *bml_btl = up(2);
         mca_btl_base_descriptor_t *des = (void *) &done;
         fsbml_rails.error_cb = pml_error;
-        n_errors = 0;
+        error.n = 0;
         fake[0].refuses = fake[0].keeps = true;
-        fake[0].error = error[e];
+        fake[0].error = code[e];
         CHECK(0 <= pml_send(bml_btl, 100, TAG));
-        CHECK(1 == n_errors && 1 == fake[0].n_queue && 1 == fake[0].n_alloc - fake[0].n_free);
+        CHECK(MCA_BTL_ERROR_FLAGS_FATAL == error.flags && error.has_reason);
+        CHECK(1 == error.n && 1 == fake[0].n_queue && 1 == fake[0].n_alloc - fake[0].n_free);
         CHECK(OMPI_SUCCESS == sendi(bml_btl, &des) && NULL == des);
-        CHECK(2 == n_errors && 2 == fake[0].n_queue);
+        CHECK(2 == error.n && 2 == fake[0].n_queue);
         CHECK(fake[1].n_alloc == fake[1].n_free && 0 == fake[1].n_sent && 0 == done.n);
         CHECK(fake_complete(&fake[0], OMPI_ERR_UNREACH)); /* the PML's; it names no BTL */
         CHECK(1 == done.n && OMPI_ERR_UNREACH == done.status && NULL == done.btl);
-        CHECK(fake_complete(&fake[0], OPAL_SUCCESS) && 2 == n_errors);
+        CHECK(fake_complete(&fake[0], OPAL_SUCCESS) && 2 == error.n);
         memset(&done, 0, sizeof(done));
         world_down(2);
     }
@@ -121,9 +111,7 @@ FAKE_TEST(what_a_broken_connection_keeps_is_lost)
 /* The same before the path is proved. */
 FAKE_TEST(what_a_broken_connection_keeps_of_a_question_is_not_freed)
 {
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
+    fakes_up(2);
     fake[0].refuses = fake[0].keeps = true;
     fake[0].error = OMPI_ERR_UNREACH;
     (void) peer_up();
@@ -139,13 +127,13 @@ FAKE_TEST(a_copy_that_is_not_delivered_is_told)
 {
     mca_bml_base_btl_t *bml_btl = up(2);
     fsbml_rails.error_cb = pml_error;
-    n_errors = 0;
     CHECK(OMPI_SUCCESS == sendi(bml_btl, NULL) && OMPI_SUCCESS == sendi(bml_btl, NULL));
-    CHECK(fake_complete(&fake[0], OPAL_SUCCESS) && 0 == n_errors);
-    CHECK(fake_complete(&fake[0], OMPI_ERR_UNREACH) && 1 == n_errors);
+    CHECK(fake_complete(&fake[0], OPAL_SUCCESS) && 0 == error.n);
+    CHECK(fake_complete(&fake[0], OMPI_ERR_UNREACH) && 1 == error.n);
+    CHECK(MCA_BTL_ERROR_FLAGS_FATAL == error.flags && error.has_reason);
     CHECK(OMPI_SUCCESS == sendi(bml_btl, NULL));
     ompi_mpi_state = OMPI_MPI_STATE_FINALIZE_STARTED; /* peers have what they waited for, and close */
-    CHECK(fake_complete(&fake[0], OMPI_ERR_UNREACH) && 1 == n_errors && 0 == done.n);
+    CHECK(fake_complete(&fake[0], OMPI_ERR_UNREACH) && 1 == error.n && 0 == done.n);
     ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
     world_down(2);
 }

@@ -8,13 +8,6 @@
 
 enum { TAG = MCA_BTL_TAG_PML + 1 };
 
-static void construct(int n)
-{
-    for (int i = 0; i < n; ++i) {
-        fake_construct(&fake[i], 4096, 65536, 10);
-    }
-}
-
 static mca_bml_base_btl_t *entry(uint32_t p)
 {
     mca_bml_base_endpoint_t *ep =
@@ -22,7 +15,7 @@ static mca_bml_base_btl_t *entry(uint32_t p)
     CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_eager)
           && 1 == mca_bml_base_btl_array_get_size(&ep->btl_send));
     CHECK(mca_bml_base_btl_array_get_index(&ep->btl_send, 0)->btl == &fsbml_rails.group[0]->pseudo);
-    return mca_bml_base_btl_array_get_index(&ep->btl_eager, 0);
+    return eager_of(ep);
 }
 
 /* n rails to n_procs peers, all live; rail 0 is the best. */
@@ -57,24 +50,10 @@ static mca_btl_base_descriptor_t *make(mca_bml_base_btl_t *bml_btl, size_t bytes
     return des;
 }
 
-static struct {
-    int n;
-    int32_t flags;
-} error;
-
-static void pml_error(mca_btl_base_module_t *btl, int32_t flags, opal_proc_t *proc, char *info)
-{
-    (void) btl;
-    (void) proc;
-    (void) info;
-    error.n++;
-    error.flags = flags;
-}
-
 /* What was given to the rail completes there; what it had made goes by another; nothing new takes it. */
 FAKE_TEST(messages_under_way_survive_a_removal)
 {
-    construct(2);
+    fakes_construct(2);
     mca_bml_base_btl_t *bml_btl = up(2, 1);
     mca_btl_base_descriptor_t *des = make(bml_btl, 200), *unused = make(bml_btl, 300);
     CHECK(0 == fsbml_des_rail(des));
@@ -98,8 +77,7 @@ FAKE_TEST(messages_under_way_survive_a_removal)
 /* An answer that comes after the removal changes nothing, and does not prove the rail when it comes back. */
 FAKE_TEST(a_removed_rail_needs_a_new_proof)
 {
-    construct(2);
-    world_up(2);
+    fakes_up(2);
     (void) peer_up();
     mca_bml_base_btl_t *bml_btl = entry(0);
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
@@ -133,7 +111,7 @@ FAKE_TEST(a_removed_rail_needs_a_new_proof)
 /* del_btl and add_btl do so for all peers, and for those that come meanwhile. */
 FAKE_TEST(a_btl_leaves_all_peers_and_returns)
 {
-    construct(3);
+    fakes_construct(3);
     (void) up(3, 2);
     CHECK(OMPI_SUCCESS == mca_bml.bml_del_btl(&fake[0].super));
     CHECK(2 == fsbml_rails.n_btls && 0 == strcmp(fsbml_rails.btl_key[0], "fake#1"));
@@ -166,7 +144,7 @@ FAKE_TEST(a_btl_leaves_all_peers_and_returns)
 /* One rail of a group is enough, and the last BTL of all stays. */
 FAKE_TEST(a_group_can_shrink_to_one_rail)
 {
-    construct(3);
+    fakes_construct(3);
     mca_bml_base_btl_t *bml_btl = up(3, 1);
     mca_btl_base_descriptor_t *des[2] = {make(bml_btl, 100), NULL};
     CHECK(OMPI_SUCCESS == mca_bml.bml_del_btl(&fake[0].super));
@@ -189,8 +167,7 @@ FAKE_TEST(a_group_can_shrink_to_one_rail)
 /* Pending before any path is live, for a rail that goes: leaves by the one that is left. */
 FAKE_TEST(held_messages_survive_a_removal)
 {
-    construct(2);
-    world_up(2);
+    fakes_up(2);
     (void) peer_up();
     known_procs = 1;
     CHECK(OMPI_SUCCESS == pml_send(entry(0), 111, TAG));
@@ -208,7 +185,7 @@ FAKE_TEST(held_messages_survive_a_removal)
 FAKE_TEST(without_any_rail_messages_fail)
 {
     for (int held_before = 0; held_before < 2; ++held_before) {
-        construct(2);
+        fakes_construct(2);
         mca_bml_base_btl_t *bml_btl = up(2, 1);
         memset(&done, 0, sizeof(done));
         memset(&error, 0, sizeof(error));
@@ -239,7 +216,7 @@ FAKE_TEST(without_any_rail_messages_fail)
  * follows. */
 FAKE_TEST(limits_stay_and_the_quantum_follows)
 {
-    construct(2);
+    fakes_construct(2);
     fake[1].super.btl_eager_limit = 1000;
     fake[1].super.btl_max_send_size = 32768;
     fake[1].super.btl_flags = MCA_BTL_FLAGS_SEND | MCA_BTL_FLAGS_NEED_ACK;
@@ -267,8 +244,7 @@ FAKE_TEST(limits_stay_and_the_quantum_follows)
 /* A peer that cannot be asked gets another of its rails, and none before it needs one. */
 FAKE_TEST(a_peer_without_fsbml_changes_its_rail)
 {
-    construct(2);
-    world_up(2);
+    fakes_up(2);
     peer_has_fsbml = false;
     (void) peer_up();
     known_procs = 1;
@@ -295,7 +271,7 @@ FAKE_TEST(a_peer_without_fsbml_changes_its_rail)
 /* ob1 would follow an empty list into nowhere: the only BTL of a peer stays. */
 FAKE_TEST(the_only_btl_of_a_peer_stays)
 {
-    construct(2);
+    fakes_construct(2);
     fake_construct(&fake[2], 4096, 65536, 99);
     world_up(3);
     mca_bml_base_endpoint_t *ep = peer_up();
@@ -317,7 +293,7 @@ FAKE_TEST(a_removed_btl_makes_progress)
 {
     static mca_btl_base_component_t other = {.btl_version = {MCA_BTL_DEFAULT_VERSION("other")},
                                              .btl_progress = no_progress};
-    construct(2);
+    fakes_construct(2);
     fake[1].super.btl_component = &other;
     fake[1].super.btl_flags |= MCA_BTL_FLAGS_PUT;
     fake[1].super.btl_put = (mca_btl_base_module_put_fn_t) abort;

@@ -23,12 +23,8 @@ static void begin(uint32_t own)
     peer_flags = FSBML_HELLO_FRAMES;
     peer_hello.n_rails = RAILS;
     mca_bml_fsbml_params.failover = true;
-    for (int i = 0; i < RAILS; ++i) {
-        fake_construct(&fake[i], 4096, 65536, 10);
-    }
-    world_up(RAILS);
-    const mca_bml_base_endpoint_t *p = peer_up();
-    bml_btl = mca_bml_base_btl_array_get_index(&((mca_bml_base_endpoint_t *) p)->btl_eager, 0);
+    fakes_up(RAILS);
+    bml_btl = eager_of(peer_up());
     all_answer(RAILS);
     framed = fsbml_framed_of((mca_bml_fsbml_endpoint_t *) bml_btl->btl_endpoint);
     CHECK(NULL != framed && (own < 1) == framed->counts && 3 == fsbml_framed_rails(framed));

@@ -136,9 +136,7 @@ FAKE_TEST(connections_go_with_their_peers)
 /* Rails of other BTLs have no descriptors. */
 FAKE_TEST(other_btls_are_not_asked)
 {
-    fake_construct(&fake[0], 4096, 65536, 10);
-    fake_construct(&fake[1], 4096, 65536, 10);
-    world_up(2);
+    fakes_up(2);
     (void) peer_up();
     all_answer(2);
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);

@@ -116,7 +116,7 @@ static void one_message(uint64_t round_seed)
     world_up(world);
     mca_bml_fsbml_params.quantum = 0 == up_to(1) ? 0 : 512 + up_to(100000);
     fsbml_limits_apply_quantum();
-    mca_bml_base_btl_t *bml_btl = mca_bml_base_btl_array_get_index(&peer_up()->btl_eager, 0);
+    mca_bml_base_btl_t *bml_btl = eager_of(peer_up());
     all_answer(world);
     if (n < world) {
         CHECK(OMPI_SUCCESS == mca_bml.bml_del_proc_btl(peer, &fake[1].super));

@@ -226,9 +226,7 @@ static void send_all(bool look)
     }
     for (int p = 0; p < N_PEERS; ++p) {
         CHECK(OMPI_SUCCESS == mca_bml.bml_add_proc(peers[p]));
-        entry[p] = mca_bml_base_btl_array_get_index(
-            &((mca_bml_base_endpoint_t *) peers[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML])->btl_eager,
-            0);
+        entry[p] = eager_of((mca_bml_base_endpoint_t *) peers[p]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML]);
     }
     known_procs = N_PEERS;
     farther = calloc(1, sizeof(*farther));

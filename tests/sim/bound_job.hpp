@@ -6,6 +6,7 @@
 #define FSBML_TESTS_SIM_BOUND_JOB_HPP
 
 #include "sim/bound/bound.hpp"
+#include "workloads.hpp"
 
 #include <utility>
 #include <vector>
@@ -28,16 +29,6 @@ inline Cluster cluster(std::uint32_t nodes, std::vector<RailSpec> rails)
     c.nodes = nodes;
     c.rails = std::move(rails);
     return c;
-}
-
-inline Op send(std::uint32_t to, std::uint64_t bytes)
-{
-    return {Op::Kind::send, to, bytes, 0};
-}
-
-inline Op recv(std::uint32_t from)
-{
-    return {Op::Kind::recv, from, 0, 0};
 }
 
 inline Op compute(double ns)

@@ -89,6 +89,18 @@ inline Result calibrate(const std::vector<Shape> &shapes, const fsbml_calib_conf
     return calibrate(shapes, config, fsbml_calib_rail_t{max_bytes, {}});
 }
 
+// Calibrates with each seed, and looks at each rail's fit.
+template <class Look>
+void each_fit(const std::vector<Shape> &shapes, int seeds, Look look)
+{
+    for (int seed = 1; seed <= seeds; ++seed) {
+        const Result r = calibrate(shapes, defaults(static_cast<std::uint64_t>(seed)));
+        for (std::size_t i = 0; i < shapes.size(); ++i) {
+            look(r, i, seed);
+        }
+    }
+}
+
 } // namespace sim
 
 #endif

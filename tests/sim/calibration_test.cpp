@@ -37,13 +37,10 @@ TEST(Calibration, ShapedRailsWithinFivePercent)
             continue;
         }
         const auto shapes = rails(shaped, mbit);
-        for (int seed = 1; seed <= kSeeds; ++seed) {
-            const Result r = calibrate(shapes, defaults(static_cast<std::uint64_t>(seed)));
-            for (std::size_t i = 0; i < shapes.size(); ++i) {
-                ASSERT_TRUE(r.fits[i].valid) << name_of(mbit) << " seed " << seed << r.fits[i].reason;
-                EXPECT_LT(error_of(r, shapes, i), 0.05) << name_of(mbit) << " rail " << i << " seed " << seed;
-            }
-        }
+        each_fit(shapes, kSeeds, [&](const Result &r, std::size_t i, int seed) {
+            ASSERT_TRUE(r.fits[i].valid) << name_of(mbit) << " seed " << seed << r.fits[i].reason;
+            EXPECT_LT(error_of(r, shapes, i), 0.05) << name_of(mbit) << " rail " << i << " seed " << seed;
+        });
     }
 }
 
@@ -52,14 +49,11 @@ TEST(Calibration, BurstOfShapedRails)
 {
     for (const std::vector<double> &mbit : {std::vector<double>{200, 20}, {100, 100}, {400, 100, 50, 20}}) {
         const auto shapes = rails(shaped, mbit);
-        for (int seed = 1; seed <= kSeeds; ++seed) {
-            const Result r = calibrate(shapes, defaults(static_cast<std::uint64_t>(seed)));
-            for (std::size_t i = 0; i < shapes.size(); ++i) {
-                const double bytes = r.fits[i].params.burst_ns / r.fits[i].params.G_ns_per_byte;
-                EXPECT_LT(bytes, 1.1 * shapes[i].burst) << name_of(mbit) << " rail " << i << " seed " << seed;
-                EXPECT_GT(bytes, 0.5 * shapes[i].burst) << name_of(mbit) << " rail " << i << " seed " << seed;
-            }
-        }
+        each_fit(shapes, kSeeds, [&](const Result &r, std::size_t i, int seed) {
+            const double bytes = r.fits[i].params.burst_ns / r.fits[i].params.G_ns_per_byte;
+            EXPECT_LT(bytes, 1.1 * shapes[i].burst) << name_of(mbit) << " rail " << i << " seed " << seed;
+            EXPECT_GT(bytes, 0.5 * shapes[i].burst) << name_of(mbit) << " rail " << i << " seed " << seed;
+        });
     }
 }
 
@@ -70,13 +64,10 @@ TEST(Calibration, OneMegabit)
     for (const std::vector<double> &mbit :
          {std::vector<double>{1}, {200, 1}, {100000, 1}, {10000, 200, 20, 1}}) {
         const auto shapes = rails(shaped, mbit);
-        for (int seed = 1; seed <= kSeeds; ++seed) {
-            const Result r = calibrate(shapes, defaults(static_cast<std::uint64_t>(seed)));
-            for (std::size_t i = 0; i < shapes.size(); ++i) {
-                ASSERT_TRUE(r.fits[i].valid) << name_of(mbit) << " seed " << seed << r.fits[i].reason;
-                EXPECT_LT(error_of(r, shapes, i), 0.06) << name_of(mbit) << " rail " << i << " seed " << seed;
-            }
-        }
+        each_fit(shapes, kSeeds, [&](const Result &r, std::size_t i, int seed) {
+            ASSERT_TRUE(r.fits[i].valid) << name_of(mbit) << " seed " << seed << r.fits[i].reason;
+            EXPECT_LT(error_of(r, shapes, i), 0.06) << name_of(mbit) << " rail " << i << " seed " << seed;
+        });
     }
 }
 
@@ -92,13 +83,10 @@ TEST(Calibration, DisturbedProbes)
         }
         int wrong = 0;
         int fits = 0;
-        for (int seed = 1; seed <= 100; ++seed) {
-            const Result r = calibrate(shapes, defaults(static_cast<std::uint64_t>(seed)));
-            for (std::size_t i = 0; i < shapes.size(); ++i) {
-                wrong += r.fits[i].valid && error_of(r, shapes, i) < 0.05 ? 0 : 1;
-                ++fits;
-            }
-        }
+        each_fit(shapes, 100, [&](const Result &r, std::size_t i, int) {
+            wrong += r.fits[i].valid && error_of(r, shapes, i) < 0.05 ? 0 : 1;
+            ++fits;
+        });
         EXPECT_LE(wrong, fits / 20) << name_of(mbit) << ": " << wrong << " of " << fits;
     }
 }
@@ -114,12 +102,9 @@ TEST(Calibration, BusyMachine)
             s.busy_ns = 2e6;
         }
         int wrong = 0;
-        for (int seed = 1; seed <= 100; ++seed) {
-            const Result r = calibrate(shapes, defaults(static_cast<std::uint64_t>(seed)));
-            for (std::size_t i = 0; i < shapes.size(); ++i) {
-                wrong += r.fits[i].valid && error_of(r, shapes, i) < 0.08 ? 0 : 1;
-            }
-        }
+        each_fit(shapes, 100, [&](const Result &r, std::size_t i, int) {
+            wrong += r.fits[i].valid && error_of(r, shapes, i) < 0.08 ? 0 : 1;
+        });
         EXPECT_LE(wrong, 20) << name_of(mbit) << ": " << wrong << " of 200";
     }
 }

@@ -6,6 +6,7 @@
 #define FSBML_TESTS_SIM_CLUSTER_JOB_HPP
 
 #include "sim/engine/simulate.hpp"
+#include "workloads.hpp"
 
 #include <functional>
 
@@ -15,16 +16,6 @@ namespace fsbml::sim
 constexpr Time us(double n)
 {
     return static_cast<Time>(n * 1000.0) * kPsPerNs;
-}
-
-inline Op send(std::uint32_t peer, std::uint64_t bytes)
-{
-    return {Op::Kind::send, peer, bytes, 0};
-}
-
-inline Op recv(std::uint32_t peer)
-{
-    return {Op::Kind::recv, peer, 0, 0};
 }
 
 inline Op compute(Time time)

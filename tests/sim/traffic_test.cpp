@@ -14,15 +14,6 @@ namespace
 
 constexpr std::uint32_t kRanks[] = {2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 27, 33};
 
-Op send(std::uint32_t peer, std::uint64_t bytes = 1)
-{
-    return Op{Op::Kind::send, peer, bytes, 0};
-}
-Op recv(std::uint32_t peer)
-{
-    return Op{Op::Kind::recv, peer, 0, 0};
-}
-
 std::uint64_t log2_up(std::uint64_t n)
 {
     std::uint64_t log = 0;

@@ -25,17 +25,14 @@ double error_of(const fsbml_fit_t &fit, const Shape &shape)
 TEST(Trouble, ClockSteps)
 {
     int wrong = 0;
-    for (int seed = 1; seed <= kSeeds; ++seed) {
-        std::vector<Shape> shapes{shaped(200), shaped(20)};
-        for (Shape &s : shapes) {
-            s.clock_steps = 0.02;
-        }
-        const Result r = calibrate(shapes, defaults(static_cast<std::uint64_t>(seed)));
-        EXPECT_LE(r.elapsed_ns, kBudget) << seed;
-        for (std::size_t i = 0; i < shapes.size(); ++i) {
-            wrong += r.fits[i].valid && error_of(r.fits[i], shapes[i]) < 0.05 ? 0 : 1;
-        }
+    std::vector<Shape> shapes{shaped(200), shaped(20)};
+    for (Shape &s : shapes) {
+        s.clock_steps = 0.02;
     }
+    each_fit(shapes, kSeeds, [&](const Result &r, std::size_t i, int seed) {
+        EXPECT_LE(r.elapsed_ns, kBudget) << seed;
+        wrong += r.fits[i].valid && error_of(r.fits[i], shapes[i]) < 0.05 ? 0 : 1;
+    });
     EXPECT_LE(wrong, 2 * kSeeds / 20);
 }
 
@@ -44,17 +41,14 @@ TEST(Trouble, ClockSteps)
 TEST(Trouble, Stalls)
 {
     int wrong = 0;
-    for (int seed = 1; seed <= kSeeds; ++seed) {
-        std::vector<Shape> shapes{shaped(200), shaped(20)};
-        for (Shape &s : shapes) {
-            s.stall = 0.01;
-        }
-        const Result r = calibrate(shapes, defaults(static_cast<std::uint64_t>(seed)));
-        EXPECT_LE(r.elapsed_ns, kBudget + 210e6) << seed;
-        for (std::size_t i = 0; i < shapes.size(); ++i) {
-            wrong += r.fits[i].valid && error_of(r.fits[i], shapes[i]) < 0.08 ? 0 : 1;
-        }
+    std::vector<Shape> shapes{shaped(200), shaped(20)};
+    for (Shape &s : shapes) {
+        s.stall = 0.01;
     }
+    each_fit(shapes, kSeeds, [&](const Result &r, std::size_t i, int seed) {
+        EXPECT_LE(r.elapsed_ns, kBudget + 210e6) << seed;
+        wrong += r.fits[i].valid && error_of(r.fits[i], shapes[i]) < 0.08 ? 0 : 1;
+    });
     EXPECT_LE(wrong, 2 * kSeeds / 10);
 }
 
@@ -156,22 +150,19 @@ TEST(Trouble, PilotHeldUp)
 {
     int wrong = 0;
     int small = 0;
-    for (int seed = 1; seed <= kSeeds; ++seed) {
-        std::vector<Shape> shapes{shaped(400), shaped(200)};
-        for (Shape &s : shapes) {
-            s.held_up_ns = 100e6;
-        }
-        const Result r = calibrate(shapes, defaults(static_cast<std::uint64_t>(seed)));
-        EXPECT_LE(r.elapsed_ns, kBudget + 30e6) << seed;
-        for (std::size_t i = 0; i < shapes.size(); ++i) {
-            wrong += r.fits[i].valid && error_of(r.fits[i], shapes[i]) < 0.05 ? 0 : 1;
-            std::uint32_t largest = 0;
-            for (const fsbml_probe_t &p : r.probes) {
-                largest = p.rail == i && !p.warm_up ? std::max(largest, p.bytes) : largest;
-            }
-            small += largest < 12288 ? 1 : 0;
-        }
+    std::vector<Shape> shapes{shaped(400), shaped(200)};
+    for (Shape &s : shapes) {
+        s.held_up_ns = 100e6;
     }
+    each_fit(shapes, kSeeds, [&](const Result &r, std::size_t i, int seed) {
+        EXPECT_LE(r.elapsed_ns, kBudget + 30e6) << seed;
+        wrong += r.fits[i].valid && error_of(r.fits[i], shapes[i]) < 0.05 ? 0 : 1;
+        std::uint32_t largest = 0;
+        for (const fsbml_probe_t &p : r.probes) {
+            largest = p.rail == i && !p.warm_up ? std::max(largest, p.bytes) : largest;
+        }
+        small += largest < 12288 ? 1 : 0;
+    });
     EXPECT_LE(wrong, 2 * kSeeds / 10);
     EXPECT_LE(small, 2 * kSeeds / 10);
 }

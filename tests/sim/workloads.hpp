@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Workloads compared, and as text.
+// Workloads by hand, compared, and as text.
 #ifndef FSBML_TESTS_SIM_WORKLOADS_HPP
 #define FSBML_TESTS_SIM_WORKLOADS_HPP
 
@@ -13,6 +13,16 @@
 
 namespace fsbml::sim
 {
+
+inline Op send(std::uint32_t to, std::uint64_t bytes = 1)
+{
+    return {Op::Kind::send, to, bytes, 0};
+}
+
+inline Op recv(std::uint32_t from)
+{
+    return {Op::Kind::recv, from, 0, 0};
+}
 
 // Field by field, not by text: what a writer loses must show.
 inline bool same(const Workload &a, const Workload &b)

@@ -4,14 +4,18 @@
 // Where the report of a job goes: a file of the form that its name says, as a whole and with the user's
 // rights, or stdout.
 
+#include "around.hpp"
 #include "jobs.hpp"
 
 #include "test.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
-TEST(JobReportFile, TakesItsFormFromTheName)
+struct JobReportFile : FolderTest {
+    JobReportFile() : FolderTest("new/report.html") {}
+};
+
+TEST_F(JobReportFile, TakesItsFormFromTheName)
 {
     EXPECT_EQ(fsbml_form_of("a/b.json"), FSBML_FORM_JSON);
     EXPECT_EQ(fsbml_form_of("b.HTML"), FSBML_FORM_HTML);
@@ -22,20 +26,17 @@ TEST(JobReportFile, TakesItsFormFromTheName)
     EXPECT_EQ(fsbml_form_of(nullptr), FSBML_FORM_TEXT);
 }
 
-TEST(JobReportFile, IsStoredAsAWhole)
+TEST_F(JobReportFile, IsStoredAsAWhole)
 {
-    char folder[] = "/tmp/fsbml-report-XXXXXX";
-    ASSERT_NE(mkdtemp(folder), nullptr);
     Job j = two_rails();
     char reason[FSBML_REASON_MAX] = "";
-    const std::string path = std::string(folder) + "/new/report.html";
     const mode_t before = umask(027);
     ASSERT_EQ(fsbml_job_report_store(path.c_str(), &j.get(), reason), 0) << reason;
     (void) umask(before);
     struct stat st;
     ASSERT_EQ(stat(path.c_str(), &st), 0);
     EXPECT_EQ(st.st_mode & 07777, 0640U) << "the umask decides who may read a report";
-    ASSERT_EQ(stat((std::string(folder) + "/new").c_str(), &st), 0);
+    ASSERT_EQ(stat((folder + "/new").c_str(), &st), 0);
     EXPECT_EQ(st.st_mode & 07777, 0750U);
     std::ifstream file(path);
     const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -44,13 +45,9 @@ TEST(JobReportFile, IsStoredAsAWhole)
     EXPECT_NE(std::string(reason), "");
     EXPECT_EQ(fsbml_job_report_store(nullptr, &j.get(), reason), -EINVAL);
     EXPECT_EQ(fsbml_job_report_store(path.c_str(), nullptr, reason), -EINVAL);
-    EXPECT_EQ(fsbml_job_report(nullptr, FSBML_FORM_TEXT), nullptr);
-    unlink(path.c_str());
-    rmdir((std::string(folder) + "/new").c_str());
-    rmdir(folder);
 }
 
-TEST(JobReportFile, GoesToStdout)
+TEST_F(JobReportFile, GoesToStdout)
 {
     Job j = two_rails();
     char reason[FSBML_REASON_MAX] = "";

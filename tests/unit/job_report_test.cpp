@@ -4,13 +4,13 @@
 // The report of a job: its sums, and three forms that are whole whatever
 // is in it.
 
+#include "around.hpp"
 #include "jobs.hpp"
 
 #include "test.hpp"
 #include <nlohmann/json.hpp>
 
 #include <clocale>
-#include <locale>
 
 namespace
 {
@@ -380,21 +380,15 @@ TEST(JobReport, IsWholeWithAllThatThereCanBe)
 
 TEST(JobReport, IsTheSameInAnyLocale)
 {
-    struct Comma : std::numpunct<char> {
-        char do_decimal_point() const override { return ','; }
-        char do_thousands_sep() const override { return '.'; }
-        std::string do_grouping() const override { return "\3"; }
-    };
     Job j = many_ranks();
     std::vector<std::string> before;
     for (const fsbml_form_t form : {FSBML_FORM_TEXT, FSBML_FORM_JSON, FSBML_FORM_HTML}) {
         before.push_back(report(j.get(), form));
     }
-    const std::locale old = std::locale::global(std::locale(std::locale::classic(), new Comma));
+    const CommaLocale comma;
     for (const fsbml_form_t form : {FSBML_FORM_TEXT, FSBML_FORM_JSON, FSBML_FORM_HTML}) {
         EXPECT_EQ(report(j.get(), form), before[form]);
     }
-    std::locale::global(old);
 }
 
 // -------------------------------------------------------------- boundary

@@ -6,6 +6,9 @@
 #define FSBML_TESTS_UNIT_JOBS_HPP
 
 #include "api/fsbml_explain.h"
+#include "explain/forms/json.hpp"
+#include "explain/forms/page.hpp"
+#include "explain/forms/text.hpp"
 #include "model.hpp"
 
 #include <nlohmann/json.hpp>
@@ -13,7 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -225,10 +227,9 @@ inline Job many_ranks()
 
 inline std::string report(const fsbml_job_t &job, fsbml_form_t form)
 {
-    char *const text = fsbml_job_report(&job, form);
-    const std::string s = nullptr == text ? "" : text;
-    std::free(text);
-    return s;
+    return FSBML_FORM_JSON == form   ? fsbml::report_json(job)
+           : FSBML_FORM_HTML == form ? fsbml::report_page(job)
+                                     : fsbml::report_text(job);
 }
 
 inline nlohmann::json parsed(Job &j)

@@ -4,14 +4,13 @@
 // The report of a calibration: read back by another's parser, whatever the names, numbers and locale are.
 
 #include "api/fsbml_core.h"
+#include "around.hpp"
 #include "formats/json.hpp"
 #include "records.hpp"
 #include "records/measurement.hpp"
 
 #include "test.hpp"
 #include <nlohmann/json.hpp>
-
-#include <locale>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -165,24 +164,19 @@ TEST(Report, NumbersThatJsonLacks)
 
 TEST(Report, KnowsNoLocale)
 {
-    struct Comma : std::numpunct<char> {
-        char do_decimal_point() const override { return ','; }
-        char do_thousands_sep() const override { return '.'; }
-        std::string do_grouping() const override { return "\3"; }
-    };
     Case c;
     c.samples = {sample(0, 16, 65536, 123456789)};
     const std::string text = fsbml::measurement_text(c.all());
-    const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
+    const CommaLocale comma;
     EXPECT_EQ(fsbml::measurement_text(c.all()), text);
-    std::locale::global(before);
 }
 
-TEST(Report, IsStoredAsAWholeOrNotAtAll)
+struct ReportFile : FolderTest {
+    ReportFile() : FolderTest("a/report.json") {}
+};
+
+TEST_F(ReportFile, IsStoredAsAWholeOrNotAtAll)
 {
-    char folder[] = "/tmp/fsbml-report-XXXXXX";
-    ASSERT_NE(mkdtemp(folder), nullptr);
-    const std::string path = std::string(folder) + "/a/report.json";
     char reason[FSBML_REASON_MAX] = "x";
     Case c;
     ASSERT_EQ(fsbml_measurement_store(path.c_str(), &c.all(), reason), 0) << reason;
@@ -196,9 +190,6 @@ TEST(Report, IsStoredAsAWholeOrNotAtAll)
     c.report.sample = nullptr;
     c.report.n_samples = 1;
     EXPECT_EQ(fsbml_measurement_store(path.c_str(), &c.report, reason), -EINVAL);
-    unlink(path.c_str());
-    EXPECT_EQ(rmdir((std::string(folder) + "/a").c_str()), 0) << "something is left over";
-    rmdir(folder);
 }
 
 // ---- the samples come from the calibration

@@ -5,10 +5,9 @@
 #ifndef FSBML_TESTS_UNIT_NODE_HPP
 #define FSBML_TESTS_UNIT_NODE_HPP
 
+#include "around.hpp"
 #include "ledger/ledger.hpp"
 #include "sched.hpp"
-
-#include <gtest/gtest.h>
 
 #include <cerrno>
 #include <functional>
@@ -29,22 +28,10 @@ struct CloseLedger {
 };
 using LedgerPtr = std::unique_ptr<fsbml_ledger_t, CloseLedger>;
 
-// A folder of its own for each test, and a path in it.
-class LedgerTest : public ::testing::Test
+class LedgerTest : public FolderTest
 {
 protected:
-    void SetUp() override
-    {
-        char name[] = "/tmp/fsbml-ledger-XXXXXX";
-        ASSERT_NE(mkdtemp(name), nullptr);
-        folder = name;
-        path = folder + "/ledger";
-    }
-    void TearDown() override
-    {
-        unlink(path.c_str());
-        EXPECT_EQ(rmdir(folder.c_str()), 0) << "something is left in " << folder;
-    }
+    LedgerTest() : FolderTest("ledger") {}
 
     LedgerPtr open(std::uint32_t members = 0, std::uint64_t now = kNow, std::uint64_t clock = kClock)
     {
@@ -60,8 +47,6 @@ protected:
         close(fd);
     }
 
-    std::string folder;
-    std::string path;
     char reason[FSBML_REASON_MAX] = "";
 };
 

@@ -4,6 +4,7 @@
 // An observer reports decisions as they were: compared with a scheduler beside it without an observer.
 #include "sched.hpp"
 
+#include "schedule/handles.hpp"
 #include "test.hpp"
 
 #include <thread>
@@ -33,8 +34,7 @@ fsbml_rail_seen_t seen(const ObserverPtr &o, std::size_t rail)
 std::vector<fsbml_decision_t> trace(const ObserverPtr &o, std::uint64_t *lost = nullptr)
 {
     std::vector<fsbml_decision_t> all;
-    const std::uint64_t n = fsbml_observer_trace(
-        o.get(),
+    const std::uint64_t n = o->impl.trace(
         [](void *to, const fsbml_decision_t *d) {
             static_cast<std::vector<fsbml_decision_t> *>(to)->push_back(*d);
         },

@@ -41,14 +41,6 @@ TEST(OrderStatistic, FirstLastBeyond)
     EXPECT_TRUE(std::isnan(order_statistic({}, 0)));
 }
 
-// One wild value does not move the spread.
-TEST(Mad, IgnoresOneOutlier)
-{
-    EXPECT_TRUE(std::isnan(mad({})));
-    EXPECT_EQ(mad({5.0}), 0.0);
-    EXPECT_EQ(mad({1.0, 2.0, 3.0, 4.0, 1000.0}), 1.0);
-}
-
 // No line goes through nothing, one point, or points above each other.
 TEST(Lines, NeedTwoDifferentX)
 {

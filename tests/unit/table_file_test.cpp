@@ -5,13 +5,12 @@
 // half written is ever taken for a table.
 
 #include "api/fsbml_core.h"
+#include "around.hpp"
 #include "formats/whole_file.hpp"
 #include "records.hpp"
 #include "records/table_file.hpp"
 
 #include "test.hpp"
-
-#include <locale>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -87,23 +86,10 @@ std::string replaced(std::string text, const std::string &what, const std::strin
     return text.replace(at, what.size(), with);
 }
 
-class Folder : public ::testing::Test
+class Folder : public FolderTest
 {
 protected:
-    void SetUp() override
-    {
-        char name[] = "/tmp/fsbml-table-XXXXXX";
-        ASSERT_NE(mkdtemp(name), nullptr);
-        folder = name;
-        path = folder + "/a/b/rails";
-    }
-    void TearDown() override
-    {
-        unlink(path.c_str());
-        for (const char *sub : {"/a/b", "/a", ""}) {
-            EXPECT_EQ(rmdir((folder + sub).c_str()), 0) << "something is left in " << folder << sub;
-        }
-    }
+    Folder() : FolderTest("a/b/rails") {}
 
     int load(fsbml_table_t &t, const char *fingerprint = kOf)
     {
@@ -111,8 +97,6 @@ protected:
     }
     int store(const fsbml_table_t &t) { return fsbml_table_store(path.c_str(), kOf, &t, reason); }
 
-    std::string folder;
-    std::string path;
     char reason[FSBML_REASON_MAX] = "";
 };
 
@@ -149,19 +133,12 @@ TEST(TableFile, HasAllParameters)
     }
 }
 
-// A program may have set a locale in which 1.5 is 1,5 and 1000 is 1.000.
 TEST(TableFile, KnowsNoLocale)
 {
-    struct Comma : std::numpunct<char> {
-        char do_decimal_point() const override { return ','; }
-        char do_thousands_sep() const override { return '.'; }
-        std::string do_grouping() const override { return "\3"; }
-    };
     const std::string text = fsbml::table_to_file(table(), kOf);
-    const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
+    const CommaLocale comma;
     EXPECT_EQ(fsbml::table_to_file(table(), kOf), text);
     EXPECT_EQ(parse(text, kOf), 0);
-    std::locale::global(before);
 }
 
 // Whatever single bit of a cache's file is another one, it is not used.

@@ -6,9 +6,9 @@
 #define FSBML_TESTS_UNIT_TRACE_FILE_HPP
 
 #include "api/fsbml_trace.h"
+#include "around.hpp"
 #include "sched.hpp"
-
-#include <gtest/gtest.h>
+#include "schedule/handles.hpp"
 
 #include <cstring>
 #include <filesystem>
@@ -18,16 +18,10 @@
 #include <sstream>
 #include <string>
 
-class TraceFileTest : public ::testing::Test
+class TraceFileTest : public FolderTest
 {
 protected:
-    void SetUp() override
-    {
-        std::string name = (std::filesystem::temp_directory_path() / "fsbml-trace-XXXXXX").string();
-        ASSERT_NE(mkdtemp(&name[0]), nullptr);
-        folder = name;
-        path = folder + "/1.decisions";
-    }
+    TraceFileTest() : FolderTest("1.decisions") {}
     void TearDown() override { std::filesystem::remove_all(folder); }
 
     std::string text() const
@@ -42,7 +36,6 @@ protected:
         return static_cast<std::size_t>(std::distance(begin(all), end(all)));
     }
 
-    std::string folder, path;
     char reason[FSBML_REASON_MAX] = "";
 };
 
@@ -110,8 +103,7 @@ struct Traced {
     std::vector<fsbml_decision_t> kept() const
     {
         std::vector<fsbml_decision_t> all;
-        fsbml_observer_trace(
-            observer.get(),
+        observer->impl.trace(
             [](void *to, const fsbml_decision_t *d) {
                 static_cast<std::vector<fsbml_decision_t> *>(to)->push_back(*d);
             },

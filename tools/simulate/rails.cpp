@@ -3,10 +3,10 @@
 #include "rails.hpp"
 
 #include "sim/traffic/dice.hpp"
+#include "tools/text/aligned.hpp"
+#include "tools/text/duration.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -131,26 +131,12 @@ std::vector<RailSet> make_sets()
     return sets;
 }
 
-// "200mbit" with its units' factors; not a number above 0: 0.
-double quantity(const std::string &text, const std::vector<std::pair<const char *, double>> &units)
-{
-    char *end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    for (const auto &[unit, factor] : units) {
-        if (end != text.c_str() && unit == std::string(end) && std::isfinite(value) && value > 0) {
-            return value * factor;
-        }
-    }
-    return 0;
-}
-
 sim::RailSpec parse_rail(const std::string &text)
 {
     const std::size_t at = text.find('@');
-    const double mbits = quantity(text.substr(0, at), {{"kbit", 1e-3}, {"mbit", 1.0}, {"gbit", 1e3}});
-    const double us = at == std::string::npos
-                          ? 50.0
-                          : quantity(text.substr(at + 1), {{"ns", 1e-3}, {"us", 1.0}, {"ms", 1e3}});
+    const double mbits = quantity(text.substr(0, at), rate_units).value_or(0) / 1e6;
+    const double us =
+        at == std::string::npos ? 50.0 : quantity(text.substr(at + 1), time_units).value_or(0) / 1e3;
     if (!(mbits >= 0.1 && mbits <= 1e6 && us > 0 && us <= 1e6)) {
         throw std::invalid_argument(fmt::format(
             "'{}' is no rail such as 200mbit@100us, of 100 kbit to 1000 gbit and up to 1000 ms", text));
@@ -174,12 +160,9 @@ RailSet rail_set_of(const std::string &spec)
         }
     }
     if (spec.find("bit") == std::string::npos) {
-        std::string names;
-        for (const RailSet &set : rail_sets()) {
-            names += (names.empty() ? "" : ", ") + set.name;
-        }
-        throw std::invalid_argument(fmt::format(
-            "there is no set of rails '{}'; known: {}, and such as 200mbit@100us+20mbit@1ms", spec, names));
+        throw std::invalid_argument(
+            fmt::format("there is no set of rails '{}'; known: {}, and such as 200mbit@100us+20mbit@1ms",
+                        spec, names_of(rail_sets())));
     }
     RailSet set{spec, spec, false, false, false, {}, {}};
     std::size_t begin = 0;

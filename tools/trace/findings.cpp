@@ -3,6 +3,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "findings.hpp"
 
+#include "tools/text/aligned.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -99,11 +101,8 @@ public:
                 fmt::format("there is no rank {}: there are {}, counted from 0", *wanted_.peer, ranks_));
         }
         if (!wanted_.rail.empty() && !rail_is_known_) {
-            std::string names;
-            for (const RailFinding &rail : found_.rails) {
-                names += (names.empty() ? "" : ", ") + rail.name;
-            }
-            throw std::runtime_error(fmt::format("there is no rail '{}' among {}", wanted_.rail, names));
+            throw std::runtime_error(
+                fmt::format("there is no rail '{}' among {}", wanted_.rail, bench::names_of(found_.rails)));
         }
         std::stable_sort(found_.changes.begin(), found_.changes.end(),
                          [](const Changed &a, const Changed &b) { return a.ns < b.ns; });

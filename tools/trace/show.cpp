@@ -6,6 +6,7 @@
 #include "tools/text/duration.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace fsbml::trace
 {
@@ -30,11 +31,7 @@ std::string size(std::uint64_t bytes)
 
 std::string listed(const std::set<std::string> &words)
 {
-    std::string text;
-    for (const std::string &word : words) {
-        text += (text.empty() ? "" : ", ") + word;
-    }
-    return text;
+    return fmt::format("{}", fmt::join(words, ", "));
 }
 
 // Rounded down, so that 100 % is all of them.

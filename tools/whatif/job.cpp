@@ -20,20 +20,6 @@ namespace
 
 namespace fs = std::filesystem;
 
-class Collector final : public sim::TraceSink
-{
-public:
-    void begin(const sim::TraceHeader &header) override
-    {
-        workload.name = header.name;
-        workload.process.resize(header.ranks);
-    }
-    void op(std::uint32_t rank, const sim::Op &op) override { workload.process.at(rank).push_back(op); }
-    void end() override {}
-
-    sim::Workload workload;
-};
-
 std::ifstream opened(const std::string &path)
 {
     std::ifstream stream(path);
@@ -74,7 +60,7 @@ sim::Workload merged(const std::vector<std::string> &files, const std::string &n
         streams.push_back(std::make_unique<std::ifstream>(opened(file)));
         records.push_back({file, streams.back().get()});
     }
-    Collector all;
+    sim::TraceCollector all;
     sim::merge(records, {name, receive_after}, all);
     return std::move(all.workload);
 }

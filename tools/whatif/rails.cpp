@@ -3,10 +3,10 @@
 #include "rails.hpp"
 
 #include "records/table_file.hpp"
+#include "tools/text/aligned.hpp"
 #include "tools/text/duration.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -26,26 +26,18 @@ namespace
 constexpr double kFrame = 1514.0 / 1448.0;
 constexpr double kMostTimes = 1e6;
 
-using Units = std::map<std::string, double>;
-const Units kTimes = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-const Units kRates = {{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}};
-
 [[noreturn]] void refuse(const std::string &why)
 {
     throw std::invalid_argument(why);
 }
 
-double number_of(const std::string &text, const Units &units, const std::string &example)
+double number_of(const std::string &text, const bench::Units &units, const std::string &example)
 {
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-    const auto unit = units.find(text.substr(digits));
-    char *end = nullptr;
-    const std::string number = text.substr(0, digits);
-    const double value = std::strtod(number.c_str(), &end);
-    if (digits == 0 || digits > 15 || *end != '\0' || unit == units.end()) {
+    const std::optional<double> value = bench::quantity(text, units);
+    if (!value) {
         refuse(fmt::format("'{}' is not like {}", text, example));
     }
-    return value * unit->second;
+    return *value;
 }
 
 Rails::iterator find(Rails &rails, const std::string &name)
@@ -57,11 +49,7 @@ Rails::iterator known(Rails &rails, const std::string &name)
 {
     const auto rail = find(rails, name);
     if (rail == rails.end()) {
-        std::string names;
-        for (const Rail &one : rails) {
-            names += (names.empty() ? "" : ", ") + one.name;
-        }
-        refuse(fmt::format("there is no rail '{}' among {}", name, names));
+        refuse(fmt::format("there is no rail '{}' among {}", name, bench::names_of(rails)));
     }
     return rail;
 }
@@ -131,7 +119,7 @@ std::string free_name(Rails &rails)
 
 double nanoseconds_of(const std::string &text)
 {
-    return number_of(text, kTimes, "20us (ns, us, ms or s)");
+    return number_of(text, bench::time_units, "20us (ns, us, ms or s)");
 }
 
 double rate_of(const Rail &rail)
@@ -180,7 +168,7 @@ std::string put_rail(Rails &rails, const std::string &spec)
     fsbml_loggp_t &p = rail.params;
     std::string wire = rate_text(rate_of(rail));
     if (words.count("rate") > 0) {
-        const double rate = number_of(words["rate"], kRates, "10gbit (kbit, mbit or gbit)");
+        const double rate = number_of(words["rate"], bench::rate_units, "10gbit (kbit, mbit or gbit)");
         if (!(rate > 0)) {
             refuse(fmt::format("--rail '{}': a rate of 0", spec));
         }

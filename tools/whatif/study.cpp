@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace fsbml::whatif
 {
@@ -88,11 +89,8 @@ sim::RuleMaker &rule_of(const std::string &name)
 {
     sim::RuleMaker *rule = sim::rival(name);
     if (rule == nullptr) {
-        std::string names;
-        for (const std::string &known : rule_names()) {
-            names += (names.empty() ? "" : ", ") + known;
-        }
-        throw std::invalid_argument(fmt::format("there is no rule '{}'; known: all, {}", name, names));
+        throw std::invalid_argument(
+            fmt::format("there is no rule '{}'; known: all, {}", name, fmt::join(rule_names(), ", ")));
     }
     return *rule;
 }

@@ -177,8 +177,6 @@ typedef struct fsbml_kernel_link_t {
     uint32_t mtu;
     uint64_t received; /**< frames since it is there, UINT64_MAX: not known */
 } fsbml_kernel_link_t;
-/** The rail whose interface has a socket's own address, also while it connects; -1: none. */
-int fsbml_kernel_rail_of(int fd);
 /** State of an interface of this process' network namespace, which /sys need not show. False: there is none.
  */
 bool fsbml_kernel_link(const char *interface, fsbml_kernel_link_t *link);

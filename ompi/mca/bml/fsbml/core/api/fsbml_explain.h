@@ -167,8 +167,6 @@ typedef enum fsbml_form_t {
 
 /** By the end of the file's name: .json, .html or .htm; else text. */
 fsbml_form_t fsbml_form_of(const char *path) FSBML_NOEXCEPT;
-/** The report, to be freed by free(); NULL: no memory. */
-char *fsbml_job_report(const fsbml_job_t *job, fsbml_form_t form) FSBML_NOEXCEPT;
 /** Replaces the file as a whole, with its folders; "-" is stdout. 0 or a negative errno, and the reason. */
 int fsbml_job_report_store(const char *path, const fsbml_job_t *job,
                            char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;

@@ -92,12 +92,6 @@ typedef struct fsbml_rail_seen_t {
 
 void fsbml_observer_rail(const fsbml_observer_t *o, size_t rail, fsbml_rail_seen_t *out) FSBML_NOEXCEPT;
 
-/** Calls `visit` for the decisions kept, the oldest first; returns how many were kept once and overwritten
- * since. */
-uint64_t fsbml_observer_trace(const fsbml_observer_t *o,
-                              void (*visit)(void *context, const fsbml_decision_t *d),
-                              void *context) FSBML_NOEXCEPT;
-
 #ifdef __cplusplus
 }
 #endif

@@ -128,16 +128,6 @@ uint64_t fsbml_sched_predict(const fsbml_sched_t *s, size_t rail, uint64_t now_n
 uint64_t fsbml_sched_backlog(const fsbml_sched_t *s, size_t rail, uint64_t now_ns) FSBML_NOEXCEPT;
 /** A rail's model as it was set; false: it has none. */
 bool fsbml_sched_model(fsbml_sched_t *s, size_t rail, fsbml_loggp_t *p) FSBML_NOEXCEPT;
-/** Takes a rail for `factor` times slower than its model says, until it gets another one; a factor that makes
- * the model invalid changes nothing. */
-void fsbml_sched_scale(fsbml_sched_t *s, size_t rail, double factor) FSBML_NOEXCEPT;
-
-/** Replaces what was charged by what the transport says is left, at most 60 s. `seen` is fsbml_sched_vft()
- * from before it was asked: false, and nothing changes, if the rail was charged since. */
-bool fsbml_sched_correct(fsbml_sched_t *s, size_t rail, uint64_t seen, uint64_t now_ns,
-                         uint64_t backlog_ns) FSBML_NOEXCEPT;
-/** A rail's virtual finishing time in the scheduler's unit, for fsbml_sched_correct(). */
-uint64_t fsbml_sched_vft(const fsbml_sched_t *s, size_t rail) FSBML_NOEXCEPT;
 void fsbml_sched_counters(const fsbml_sched_t *s, size_t rail, fsbml_rail_counters_t *out) FSBML_NOEXCEPT;
 
 /* ----------------------------------------------------------------- ledger */

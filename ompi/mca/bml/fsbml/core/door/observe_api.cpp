@@ -48,12 +48,6 @@ void fsbml_observer_rail(const fsbml_observer_t *o, size_t rail, fsbml_rail_seen
     *out = o->impl.rail(rail);
 }
 
-uint64_t fsbml_observer_trace(const fsbml_observer_t *o,
-                              void (*visit)(void *context, const fsbml_decision_t *d), void *context) noexcept
-{
-    return o->impl.trace(visit, context);
-}
-
 int fsbml_trace_store(const char *path, const fsbml_trace_t *t, char reason[FSBML_REASON_MAX]) noexcept
 {
     if (nullptr == path || nullptr == t || nullptr == t->observer || nullptr == reason || t->rank >= t->ranks

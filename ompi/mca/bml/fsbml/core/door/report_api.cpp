@@ -57,11 +57,6 @@ char *given(const std::string &text)
     return copy;
 }
 
-bool complete(const fsbml_job_t *job)
-{
-    return nullptr != job && nullptr != job->summary;
-}
-
 } // namespace
 
 extern "C" {
@@ -79,23 +74,6 @@ fsbml_form_t fsbml_form_of(const char *path) noexcept
     return form;
 }
 
-char *fsbml_job_report(const fsbml_job_t *job, fsbml_form_t form) noexcept
-{
-    char *text = nullptr;
-    if (!complete(job)) {
-        errno = EINVAL;
-        return nullptr;
-    }
-    const int rc = fsbml::guard([&] {
-        text = given(report_of(*job, form));
-        return nullptr == text ? -ENOMEM : 0;
-    });
-    if (0 != rc) {
-        errno = -rc;
-    }
-    return text;
-}
-
 char *fsbml_plan(const fsbml_plan_t *plan) noexcept
 {
     char *text = nullptr;
@@ -110,7 +88,7 @@ char *fsbml_plan(const fsbml_plan_t *plan) noexcept
 
 int fsbml_job_report_store(const char *path, const fsbml_job_t *job, char reason[FSBML_REASON_MAX]) noexcept
 {
-    if (nullptr == path || nullptr == reason || !complete(job)) {
+    if (nullptr == path || nullptr == reason || nullptr == job || nullptr == job->summary) {
         return -EINVAL;
     }
     return fsbml::guard([&] {

@@ -9,7 +9,6 @@
 #include "schedule/handles.hpp"
 #include "schedule/policy.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -112,25 +111,6 @@ uint64_t fsbml_sched_backlog(const fsbml_sched_t *s, size_t rail, uint64_t now_n
 bool fsbml_sched_model(fsbml_sched_t *s, size_t rail, fsbml_loggp_t *p) noexcept
 {
     return rail < s->impl.rails() && s->impl.model(rail, *p);
-}
-
-void fsbml_sched_scale(fsbml_sched_t *s, size_t rail, double factor) noexcept
-{
-    if (rail < s->impl.rails()) {
-        s->impl.scale_model(rail, factor);
-    }
-}
-
-bool fsbml_sched_correct(fsbml_sched_t *s, size_t rail, uint64_t seen, uint64_t now_ns,
-                         uint64_t backlog_ns) noexcept
-{
-    constexpr std::uint64_t most = 60'000'000'000; // a ledger holds 69 s
-    return rail < s->impl.rails() && s->impl.correct(rail, seen, now_ns, std::min(backlog_ns, most));
-}
-
-uint64_t fsbml_sched_vft(const fsbml_sched_t *s, size_t rail) noexcept
-{
-    return rail < s->impl.rails() ? s->impl.vft(rail) : 0;
 }
 
 void fsbml_sched_counters(const fsbml_sched_t *s, size_t rail, fsbml_rail_counters_t *out) noexcept

@@ -4,7 +4,6 @@
 #include "model/stats.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace fsbml
@@ -40,17 +39,6 @@ double median(std::vector<double> values)
     // The other middle value is the largest of the lower half.
     const double below = *std::max_element(values.begin(), middle);
     return below + (*middle - below) / 2.0;
-}
-
-double mad(const std::vector<double> &values)
-{
-    const double center = median(values);
-    std::vector<double> deviations;
-    deviations.reserve(values.size());
-    for (const double v : values) {
-        deviations.push_back(std::fabs(v - center));
-    }
-    return median(std::move(deviations));
 }
 
 Line least_squares(const std::vector<Point> &points)

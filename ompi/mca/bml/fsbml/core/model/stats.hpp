@@ -30,9 +30,6 @@ double order_statistic(std::vector<double> values, std::size_t k);
 // The middle value, the mean of the two middle ones if their number is even, NaN of nothing.
 double median(std::vector<double> values);
 
-// Median absolute deviation from the median (unscaled), NaN of nothing.
-double mad(const std::vector<double> &values);
-
 // Least squares in y (thesis 3.3.4).
 Line least_squares(const std::vector<Point> &points);
 
