@@ -9,6 +9,7 @@ set -euo pipefail
 # shellcheck source=tests/mpi/harness.sh
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
 
+harness_offload=off # what is measured has no bucket of 70 kB, which fills while a process waits for its processor
 LIMIT=${FSBML_TEST_LIMIT:-90}
 RECALLED='parameters of an earlier job, from'
 KEPT='parameters kept in'

@@ -8,6 +8,7 @@ set -euo pipefail
 # shellcheck source=tests/mpi/harness.sh
 . "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/harness.sh"
 
+harness_offload=off # what is measured has no bucket of 70 kB, which fills while a process waits for its processor
 LIMIT=${FSBML_TEST_LIMIT:-90}
 
 # name | nodes | ranks | tables | rails, as --rail takes them | streams, from rank to rank |  pairs | shares

@@ -27,6 +27,7 @@ harness_set=""          # of the tests; see harness_in
 harness_passed=0
 harness_failed=0
 harness_shape=""        # of the cluster that is up
+harness_offload=on      # of its rails
 harness_nodes=()        # its nodes' namespaces
 harness_version=""      # of the Open MPI in use
 harness_major=""
@@ -159,7 +160,7 @@ harness_cluster_up() {
     shift
     # Packets larger than a frame, as network cards take them: frame by frame, the processors have more work than the rails.
     # The emulator, which carries all where one rail has a delay, takes frames only.
-    [[ $* = *delay=* ]] || more=,offload=on
+    [[ $* = *delay=* ]] || more=,offload=$harness_offload
     for rate in "$@"; do rails+=(--rail "rate=$rate$more"); done
     harness_fsbml cluster up --name "$harness_cluster" --nodes "$nodes" "${rails[@]}"
     harness_shape="$nodes $*"
