@@ -34,6 +34,7 @@ failed() { # WORDS
     [ "$rc" -ne 0 ] && [ "$(grep -c '^fsbml: error: ' <<<"$err")" -eq 1 ] && last_error "$1"
 }
 succeeds() { [ "$rc" -eq 0 ]; }
+said() { grep -q -- "$1" "$work/err"; }
 not_said() { ! said "$1"; }
 listing() { (cd "$1" && find . -path ./build -prune -o -mindepth 1 -printf '%p %s %T@\n' | sort); }
 

@@ -124,8 +124,10 @@ void Stream::arrived(std::uint64_t bytes, std::uint64_t stamp_ns, bool away) noe
         }
         n_ = std::min(kept, stamp_.size() - 1);
     }
-    fresh_ = fresh_ || (0 != paused_ && bytes > paused_);
-    paused_ = bytes > paused_ ? 0 : paused_;
+    if (0 != paused_ && bytes > paused_) {
+        fresh_ = true;
+        paused_ = 0;
+    }
     stamp_[n_++] = Stamp{stamp_ns, bytes, fresh_};
     fresh_ = false;
 }
@@ -279,7 +281,7 @@ fsbml_rate_t Stream::rate() const
         const auto bytes = [&](std::size_t from, std::size_t to) {
             return stamp_[h[to]].bytes - stamp_[h[from]].bytes;
         };
-        const std::size_t fewest = std::min(kFewest, h.back() - h.front());
+        const std::size_t fewest = h.back() - h.front() >= kFewest ? kFewest : 1;
         const auto long_enough = [&](std::size_t from, std::size_t to) {
             return h[to] - h[from] >= fewest && 2 * bytes(from, to) >= bytes(0, h.size() - 1);
         };

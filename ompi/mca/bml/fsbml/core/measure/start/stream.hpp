@@ -9,7 +9,8 @@
 // latter half, when a bucket is empty; how far the first half was ahead of it is what the bucket holds.
 //
 // A process that loses its processor leaves the rail idle, or takes in at once what came meanwhile. Both ends
-// notice that by their own clocks; the stamps around it do not count.
+// notice that by their own clocks. Behind a sender's pause other stamps begin to count together; what was
+// under way at a receiver's does not count.
 #ifndef FSBML_STREAM_HPP
 #define FSBML_STREAM_HPP
 
