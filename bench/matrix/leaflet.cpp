@@ -2,7 +2,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "forms.hpp"
 
-#include "explain/verdict/figures.hpp"
+#include "explain/verdict/verdict.hpp"
 #include "tools/text/duration.hpp"
 
 #include <algorithm>

@@ -17,7 +17,7 @@
 //                          passes on rails (their PRTTs come from the formulas, thesis 3.2.2)
 #include "api/fsbml_core.h"
 #include "api/fsbml_explain.h"
-#include "model/rail.hpp"
+#include "model/model.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -43,7 +43,7 @@ std::shared_ptr<FsbmlNode> make_node(const Cluster &cluster, fsbml_policy_t poli
     return node;
 }
 
-// A process' feedback (core/flow/feedback.hpp), and its transport, which has delivered what its NIC has sent:
+// A process' feedback (core/flow/flow.hpp), and its transport, which has delivered what its NIC has sent:
 // rails are judged, not receivers. A process looks all the time, also while it computes. What it is given is
 // never refused: a rule has to choose at once.
 class Transport

@@ -3,7 +3,7 @@
 
 #include "decisions.hpp"
 
-#include "model/loggp.hpp"
+#include "model/model.hpp"
 
 #include <algorithm>
 #include <limits>

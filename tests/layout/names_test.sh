@@ -20,6 +20,7 @@ functions() {
         !header && /^\} \/\/ namespace$/ { inside = 0 }
         inside && /^[A-Za-z_[].*[ &*][a-z_][A-Za-z_0-9]*\(/ && !/^(return|else|using|typedef)/ {
             name = $0
+            sub(/^__attribute__\(\(([^()]|\([^()]*\))*\)\) /, "", name)
             sub(/\(.*/, "", name)
             sub(/.*[ &*]/, "", name)
             if (name ~ /^[a-z_]/) print FILENAME, name
@@ -61,8 +62,8 @@ check() {
 mkdir -p "$work/sim/room" "$work/sim/low"
 own() { printf '#include "%s"\nnamespace\n{\n%s\n{\n}\n} // namespace\n' "$2" "$3" >"$work/sim/room/$1.cpp"; }
 printf 'int told(int);\n' >"$work/sim/low/low.hpp"
-own a sim/low/low.hpp 'int one(double x)'
-own b sim/low/low.hpp 'static std::string another(int x)'
+own a sim/low/low.hpp '__attribute__((cold)) int one(double x)'
+own b sim/low/low.hpp '__attribute__((format(printf, 2, 3))) static std::string another(int x, const char *y, ...)'
 [ -z "$(check "$work" sim)" ] || fail "names of their own: $(check "$work" sim)"
 own b sim/low/low.hpp 'const char *one(int x)'
 own c sim/low/low.hpp 'bool told(double x)'

@@ -5,8 +5,7 @@
 #include "cluster_job.hpp"
 
 #include "../unit/model.hpp"
-#include "model/loggp.hpp"
-#include "model/predict.hpp"
+#include "model/model.hpp"
 #include "sim/traffic/traffic.hpp"
 
 #include "../unit/test.hpp"

@@ -5,7 +5,8 @@
 // take. Sizes from 32 bytes on, where a shaper's bucket hides some or all of an exchange, and frames' headers
 // are most of it.
 #include "calibration.hpp"
-#include "model/stats.hpp"
+
+#include "model/model.hpp"
 
 #include "../unit/test.hpp"
 

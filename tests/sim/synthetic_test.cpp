@@ -5,7 +5,7 @@
 // break where it is, is there none where there is none. Beside it what mean and least squares make of the
 // same samples.
 // (What is drawn: synthetic.hpp.)
-#include "measure/fit/loggp_fit.hpp"
+#include "measure/fit/fit.hpp"
 #include "rail.hpp"
 #include "synthetic.hpp"
 

@@ -7,9 +7,8 @@
 #include "tools/calibrate/launches.hpp"
 #include "tools/calibrate/show.hpp"
 
-#include "model/predict.hpp"
-#include "records/measurement.hpp"
-#include "records/table_file.hpp"
+#include "model/model.hpp"
+#include "records/records.hpp"
 
 #include "../unit/test.hpp"
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Small messages beyond a shaper's bucket: their gap is found although the bucket hides most of it.
-#include "measure/fit/bucket.hpp"
-#include "measure/fit/loggp_fit.hpp"
+#include "measure/fit/fit.hpp"
 #include "probes.hpp"
 
 #include "test.hpp"

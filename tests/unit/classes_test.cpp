@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Which pairs measure which rails, on made-up jobs of up to 10,000 ranks.
-#include "measure/start/classes.hpp"
+#include "measure/start/start.hpp"
 
 #include "api/fsbml_core.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The other direction, and both at once.
-#include "measure/fit/directions.hpp"
+#include "measure/fit/fit.hpp"
 #include "probes.hpp"
 
 #include "test.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Decisions for a destination with extra latency on some of its rails.
-#include "model/fixed.hpp"
+#include "model/model.hpp"
 #include "sched.hpp"
 
 #include "test.hpp"

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The fixed-point arithmetic: error bounds, and that nothing wraps.
-#include "model/fixed.hpp"
-#include "model/loggp.hpp"
-#include "model/rail.hpp"
+#include "model/model.hpp"
 
 #include "test.hpp"
 

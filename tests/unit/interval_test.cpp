@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Intervals of a fit, compared with the true scatter of its parameters.
-#include "measure/fit/interval.hpp"
-#include "measure/fit/loggp_fit.hpp"
+#include "measure/fit/fit.hpp"
 #include "model.hpp"
 
 #include "test.hpp"

@@ -6,9 +6,7 @@
 #define FSBML_TESTS_UNIT_JOBS_HPP
 
 #include "api/fsbml_explain.h"
-#include "explain/forms/json.hpp"
-#include "explain/forms/page.hpp"
-#include "explain/forms/text.hpp"
+#include "explain/forms/forms.hpp"
 #include "model.hpp"
 
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 
 // The list of messages that are kept, against the library's.
 
-#include "delivery/path/kept.hpp"
+#include "delivery/path/path.hpp"
 #include "test.hpp"
 
 namespace

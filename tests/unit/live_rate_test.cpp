@@ -3,7 +3,7 @@
 
 // The rate of a rail by what its transport delivers: looks at a rail of a given rate, once a millisecond.
 
-#include "flow/live_rate.hpp"
+#include "flow/flow.hpp"
 #include "test.hpp"
 
 #include <random>

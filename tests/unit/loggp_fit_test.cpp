@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // From PRTT samples to parameters: exact, noisy, disturbed, and too few samples.
-#include "measure/fit/loggp_fit.hpp"
+#include "measure/fit/fit.hpp"
 #include "model.hpp"
 
 #include "test.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // A rail whose gap changes its line at some size: what the fit makes of it.
-#include "measure/fit/loggp_fit.hpp"
+#include "measure/fit/fit.hpp"
 #include "probes.hpp"
 
 #include "test.hpp"

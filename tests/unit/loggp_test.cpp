@@ -4,7 +4,7 @@
 // The model's range and the quantum that follows from it.
 #include "api/fsbml_core.h"
 #include "model.hpp"
-#include "model/loggp.hpp"
+#include "model/model.hpp"
 
 #include "test.hpp"
 

@@ -5,9 +5,9 @@
 
 #include "api/fsbml_core.h"
 #include "around.hpp"
-#include "formats/json.hpp"
+#include "formats/formats.hpp"
 #include "records.hpp"
-#include "records/measurement.hpp"
+#include "records/records.hpp"
 
 #include "test.hpp"
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 // An observer reports decisions as they were: compared with a scheduler beside it without an observer.
 #include "sched.hpp"
 
-#include "schedule/handles.hpp"
+#include "schedule/schedule.hpp"
 #include "test.hpp"
 
 #include <thread>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // o_s, o_r and what each byte adds to them: measured, unknown, and out of bounds.
-#include "measure/fit/overheads.hpp"
+#include "measure/fit/fit.hpp"
 #include "probes.hpp"
 
 #include "test.hpp"

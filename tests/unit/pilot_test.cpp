@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The pilot's last probes, which tell whether answers are slower.
-#include "measure/prtt/pilot.hpp"
+#include "measure/prtt/prtt.hpp"
 
 #include "test.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The ladder of plans: sizes, packets, costs, and that each rung down is cheaper.
-#include "measure/prtt/plan.hpp"
+#include "measure/prtt/prtt.hpp"
 
 #include "test.hpp"
 

@@ -3,7 +3,8 @@
 
 // Predicted PRTTs against the formulas, worked out by hand.
 #include "model.hpp"
-#include "model/predict.hpp"
+
+#include "model/model.hpp"
 
 #include "test.hpp"
 

@@ -5,8 +5,8 @@
 #ifndef FSBML_TESTS_UNIT_PROBES_HPP
 #define FSBML_TESTS_UNIT_PROBES_HPP
 
-#include "measure/fit/loggp_fit.hpp"
-#include "model/predict.hpp"
+#include "measure/fit/fit.hpp"
+#include "model/model.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // After a round: which parameters are sure, and where a size is missing.
-#include "measure/prtt/progress.hpp"
+#include "measure/prtt/prtt.hpp"
 
 #include "test.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "api/fsbml_core.h"
 #include "model.hpp"
-#include "model/loggp.hpp"
+#include "model/model.hpp"
 
 #include <cstdint>
 #include <cstdio>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // One line or two, and where the second begins.
-#include "measure/samples/segments.hpp"
+#include "measure/samples/samples.hpp"
 
 #include "test.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The statistics against values worked out by hand.
-#include "model/stats.hpp"
+#include "model/model.hpp"
 
 #include "test.hpp"
 

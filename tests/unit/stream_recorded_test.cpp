@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // A stream as it was recorded, where a virtual rail in virtual time is too regular.
-#include "measure/start/stream.hpp"
+#include "measure/start/start.hpp"
 
 #include "test.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Streams over rails in virtual time: plain ones, shaped ones, busy ends, lost stamps.
-#include "measure/start/stream.hpp"
+#include "measure/start/start.hpp"
 
 #include "test.hpp"
 

@@ -6,9 +6,9 @@
 
 #include "api/fsbml_core.h"
 #include "around.hpp"
-#include "formats/whole_file.hpp"
+#include "formats/formats.hpp"
 #include "records.hpp"
-#include "records/table_file.hpp"
+#include "records/records.hpp"
 
 #include "test.hpp"
 

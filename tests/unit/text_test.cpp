@@ -1,6 +1,6 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/text.hpp"
+#include "formats/formats.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Rails that share nothing, a link, or a processor, and what is concluded from streams on them.
-#include "measure/start/together.hpp"
-#include "model/loggp.hpp"
-#include "model/predict.hpp"
+#include "measure/start/start.hpp"
+#include "model/model.hpp"
 
 #include "test.hpp"
 

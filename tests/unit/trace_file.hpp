@@ -8,7 +8,7 @@
 #include "api/fsbml_trace.h"
 #include "around.hpp"
 #include "sched.hpp"
-#include "schedule/handles.hpp"
+#include "schedule/schedule.hpp"
 
 #include <cstring>
 #include <filesystem>

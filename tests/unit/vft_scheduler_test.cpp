@@ -4,7 +4,7 @@
 // Properties of the scheduler, in virtual time.
 #include "sched.hpp"
 
-#include "schedule/handles.hpp"
+#include "schedule/schedule.hpp"
 #include "test.hpp"
 
 namespace

@@ -4,9 +4,9 @@
 // Which rail bulk takes, and when it is to wait.
 
 #include "flow.hpp"
-#include "flow/pauses.hpp"
-#include "flow/windows.hpp"
-#include "schedule/handles.hpp"
+
+#include "flow/flow.hpp"
+#include "schedule/schedule.hpp"
 #include "test.hpp"
 
 namespace

@@ -2,8 +2,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "figures.hpp"
 
-#include "model/loggp.hpp"
-#include "model/predict.hpp"
+#include "model/model.hpp"
 #include "tools/text/statistics.hpp"
 
 #include <algorithm>

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "figures.hpp"
+
 #include "launches.hpp"
 #include "show.hpp"
 
-#include "records/table_file.hpp"
+#include "records/records.hpp"
 #include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"
 #include "tools/text/write.hpp"

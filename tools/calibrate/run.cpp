@@ -2,7 +2,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "run.hpp"
 
-#include "model/predict.hpp"
+#include "model/model.hpp"
 
 #include <algorithm>
 #include <cmath>

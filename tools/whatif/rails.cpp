@@ -2,7 +2,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "rails.hpp"
 
-#include "records/table_file.hpp"
+#include "records/records.hpp"
 #include "tools/text/aligned.hpp"
 #include "tools/text/duration.hpp"
 

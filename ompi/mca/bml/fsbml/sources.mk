@@ -6,59 +6,37 @@ fsbml_core_sources = \
 	core/api/fsbml_base.h core/api/fsbml_calibration.h core/api/fsbml_classes.h core/api/fsbml_core.h \
 	core/api/fsbml_delivery.h core/api/fsbml_diagnosis.h core/api/fsbml_explain.h core/api/fsbml_flow.h \
 	core/api/fsbml_observe.h core/api/fsbml_schedule.h core/api/fsbml_table.h core/api/fsbml_trace.h \
-	core/model/fixed.hpp core/model/loggp.hpp core/model/loggp.cpp core/model/predict.hpp \
-	core/model/predict.cpp core/model/rail.hpp core/model/remark.hpp core/model/stats.hpp \
-	core/model/stats.cpp \
-	core/formats/digest.hpp core/formats/failed.hpp core/formats/text.hpp core/formats/text.cpp \
-	core/formats/json.hpp core/formats/json.cpp core/formats/whole_file.hpp core/formats/whole_file.cpp \
-	core/formats/wire.hpp \
-	core/records/end.hpp core/records/end.cpp core/records/measurement.hpp core/records/measurement.cpp \
-	core/records/pairs.hpp core/records/pairs.cpp core/records/table.hpp core/records/table.cpp \
-	core/records/table_file.hpp core/records/table_file.cpp \
-	core/ledger/ledger.hpp core/ledger/ledger.cpp core/ledger/ledger_file.hpp \
-	core/ledger/ledger_file.cpp \
-	core/schedule/counters.hpp core/schedule/cut.cpp core/schedule/handles.hpp core/schedule/models.hpp \
-	core/schedule/models.cpp core/schedule/observer.hpp core/schedule/observer.cpp \
-	core/schedule/policy.hpp core/schedule/policy.cpp core/schedule/vft_scheduler.hpp \
-	core/schedule/vft_scheduler.cpp \
-	core/measure/samples/gaps.hpp core/measure/samples/gaps.cpp core/measure/samples/samples.hpp \
-	core/measure/samples/segments.hpp core/measure/samples/segments.cpp \
-	core/measure/fit/bucket.hpp core/measure/fit/bucket.cpp core/measure/fit/directions.hpp \
-	core/measure/fit/directions.cpp core/measure/fit/interval.hpp core/measure/fit/interval.cpp \
-	core/measure/fit/loggp_fit.hpp core/measure/fit/loggp_fit.cpp core/measure/fit/overheads.hpp \
-	core/measure/fit/overheads.cpp \
-	core/measure/prtt/holdout.hpp core/measure/prtt/holdout.cpp core/measure/prtt/pilot.hpp \
-	core/measure/prtt/pilot.cpp core/measure/prtt/plan.hpp core/measure/prtt/plan.cpp \
-	core/measure/prtt/progress.hpp core/measure/prtt/progress.cpp core/measure/prtt/prtt.hpp \
-	core/measure/prtt/prtt.cpp core/measure/prtt/rounds.cpp \
-	core/measure/start/classes.hpp core/measure/start/classes.cpp core/measure/start/stream.hpp \
-	core/measure/start/stream.cpp core/measure/start/sweep.hpp core/measure/start/sweep.cpp \
-	core/measure/start/together.hpp core/measure/start/together.cpp \
-	core/flow/distance.hpp core/flow/distance.cpp core/flow/feedback.hpp core/flow/feedback.cpp \
-	core/flow/live_rate.hpp core/flow/live_rate.cpp core/flow/pauses.hpp core/flow/pauses.cpp \
-	core/flow/windows.hpp core/flow/windows.cpp \
-	core/delivery/path/frame.hpp core/delivery/path/incoming.hpp core/delivery/path/incoming.cpp \
-	core/delivery/path/kept.hpp core/delivery/path/kept.cpp core/delivery/path/outgoing.hpp \
-	core/delivery/path/outgoing.cpp \
-	core/delivery/peer/control.hpp core/delivery/peer/control.cpp core/delivery/peer/delivery.hpp \
-	core/delivery/peer/delivery.cpp core/delivery/peer/lead.hpp core/delivery/peer/peer.hpp \
-	core/delivery/peer/peer.cpp core/delivery/peer/receiver.hpp core/delivery/peer/receiver.cpp \
-	core/delivery/peer/sender.hpp core/delivery/peer/sender.cpp \
-	core/explain/account/account.hpp core/explain/account/account.cpp core/explain/account/changes.hpp \
-	core/explain/account/changes.cpp core/explain/account/merge.hpp core/explain/account/merge.cpp \
-	core/explain/account/summary_wire.hpp core/explain/account/summary_wire.cpp \
-	core/explain/account/trace_file.hpp core/explain/account/trace_file.cpp \
-	core/explain/verdict/diagnosis.hpp core/explain/verdict/diagnosis.cpp \
-	core/explain/verdict/figures.hpp core/explain/verdict/figures.cpp core/explain/verdict/rates.hpp \
-	core/explain/verdict/rates.cpp core/explain/verdict/verdict.hpp core/explain/verdict/verdict.cpp \
-	core/explain/forms/json.hpp core/explain/forms/json.cpp core/explain/forms/page.hpp \
-	core/explain/forms/page.cpp core/explain/forms/plan.hpp core/explain/forms/plan.cpp \
-	core/explain/forms/plots.hpp core/explain/forms/plots.cpp core/explain/forms/style.hpp \
-	core/explain/forms/text.hpp core/explain/forms/text.cpp \
-	core/door/c_api.hpp core/door/calibration_api.cpp core/door/classes_api.cpp \
-	core/door/delivery_api.cpp core/door/diagnosis_api.cpp core/door/flow_api.cpp \
-	core/door/observe_api.cpp core/door/report_api.cpp core/door/schedule_api.cpp \
-	core/door/summary_api.cpp core/door/sweep_api.cpp core/door/table_api.cpp
+	core/model/model.hpp core/model/loggp.cpp core/model/predict.cpp core/model/stats.cpp \
+	core/formats/formats.hpp core/formats/wire.hpp core/formats/text.cpp core/formats/json.cpp \
+	core/formats/whole_file.cpp \
+	core/records/records.hpp core/records/end.cpp core/records/measurement.cpp core/records/pairs.cpp \
+	core/records/table.cpp core/records/table_file.cpp \
+	core/ledger/ledger.hpp core/ledger/ledger.cpp core/ledger/ledger_file.cpp \
+	core/schedule/schedule.hpp core/schedule/models.hpp core/schedule/cut.cpp core/schedule/models.cpp \
+	core/schedule/observer.cpp core/schedule/policy.cpp core/schedule/vft_scheduler.cpp \
+	core/measure/samples/samples.hpp core/measure/samples/gaps.cpp core/measure/samples/segments.cpp \
+	core/measure/fit/fit.hpp core/measure/fit/bucket.cpp core/measure/fit/directions.cpp \
+	core/measure/fit/interval.cpp core/measure/fit/loggp_fit.cpp core/measure/fit/overheads.cpp \
+	core/measure/prtt/prtt.hpp core/measure/prtt/holdout.cpp core/measure/prtt/pilot.cpp \
+	core/measure/prtt/plan.cpp core/measure/prtt/progress.cpp core/measure/prtt/prtt.cpp \
+	core/measure/prtt/rounds.cpp \
+	core/measure/start/start.hpp core/measure/start/classes.cpp core/measure/start/stream.cpp \
+	core/measure/start/sweep.cpp core/measure/start/together.cpp \
+	core/flow/flow.hpp core/flow/distance.cpp core/flow/feedback.cpp core/flow/live_rate.cpp \
+	core/flow/pauses.cpp core/flow/windows.cpp \
+	core/delivery/path/path.hpp core/delivery/path/frame.hpp core/delivery/path/incoming.cpp \
+	core/delivery/path/kept.cpp core/delivery/path/outgoing.cpp \
+	core/delivery/peer/peer.hpp core/delivery/peer/control.cpp core/delivery/peer/delivery.cpp \
+	core/delivery/peer/peer.cpp core/delivery/peer/receiver.cpp core/delivery/peer/sender.cpp \
+	core/explain/account/account.hpp core/explain/account/account.cpp core/explain/account/changes.cpp \
+	core/explain/account/merge.cpp core/explain/account/summary_wire.cpp core/explain/account/trace_file.cpp \
+	core/explain/verdict/verdict.hpp core/explain/verdict/diagnosis.cpp core/explain/verdict/figures.cpp \
+	core/explain/verdict/rates.cpp core/explain/verdict/verdict.cpp \
+	core/explain/forms/forms.hpp core/explain/forms/json.cpp core/explain/forms/page.cpp \
+	core/explain/forms/plan.cpp core/explain/forms/plots.cpp core/explain/forms/text.cpp \
+	core/door/door.hpp core/door/calibration_api.cpp core/door/classes_api.cpp core/door/delivery_api.cpp \
+	core/door/diagnosis_api.cpp core/door/flow_api.cpp core/door/observe_api.cpp core/door/report_api.cpp \
+	core/door/schedule_api.cpp core/door/summary_api.cpp core/door/sweep_api.cpp core/door/table_api.cpp
 
 # It is compiled a room at a time, by sources that make writes: a third of the time that its files take one by one.
 fsbml_core_rooms = \

@@ -4,7 +4,7 @@
  * @file
  * Flow: what the transport says of the rails while the job runs, and how much may wait on them.
  *
- * The core decides (core/flow/feedback.hpp): which rails are to be looked at, what follows for their rates
+ * The core decides (core/flow/flow.hpp): which rails are to be looked at, what follows for their rates
  * and backlogs, which rail bulk takes, and when it is to wait. This room reads the clock, asks the kernel
  * what this process' connections have delivered and what is left, and tells of rates that have changed: it
  * prints the line "rail0 fell from ..." (flow.c, at verbosity 5) and calls its listener. The kernel also

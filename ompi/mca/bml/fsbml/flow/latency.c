@@ -1,7 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers that are farther on some of their rails than the table says, which one pair of nodes has measured: by
- * the kernel's shortest round trips, here and of that pair (core/flow/distance.hpp). They are looked at when
+ * the kernel's shortest round trips, here and of that pair (core/flow/flow.hpp). They are looked at when
  * a path becomes live, and then one by one, a connection each millisecond: the shortest becomes shorter with
  * time, and longer where the network has changed. */
 

@@ -5,7 +5,7 @@
  * Measuring: which processes measure, their probes, the table of parameters, its way to all processes and to
  * later jobs. No rail is left without parameters: a measurement, a table of the user or of an earlier job, or
  * what the BTLs and devices say. What samples and parameters mean is decided in core/measure. A cached table
- * counts if its fingerprint is this job's (cache.c, core/records/table_file.hpp) and its probes confirm it
+ * counts if its fingerprint is this job's (cache.c, core/records/records.hpp) and its probes confirm it
  * (calibrate.c).
  */
 #ifndef MCA_BML_FSBML_MEASURE_H

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which processes measure. The first rank of each node looks at the hellos of all nodes, and finds in the
- * core (core/measure/start/classes.hpp) the pairs that measure. All others look at hellos until they know the
+ * core (core/measure/start/start.hpp) the pairs that measure. All others look at hellos until they know the
  * first pair, mostly at two. */
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams of messages on real BTLs, as sender and as receiver; how much is sent when, and what the arrivals
- * come to, the core says (core/measure/start/stream.hpp).
+ * come to, the core says (core/measure/start/start.hpp).
  *
  *           sender                    receiver
  *           n STREAM        each:     STREAM_BACK, with its time and the bytes that have come by then

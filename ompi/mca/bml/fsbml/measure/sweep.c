@@ -1,7 +1,7 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The measurement at start: a few PRTTs of small messages (thesis 3.2) give a rail's L, o and g, a stream
- * each way its G and what a shaper's bucket holds (core/measure/start/stream.hpp). Tens of ms a rail, and
+ * each way its G and what a shaper's bucket holds (core/measure/start/start.hpp). Tens of ms a rail, and
  * rough: within a tenth, which is all that a choice among rails depends on. Whatever is lost of it, no rail
  * is left without parameters. */
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Why a path does not work. One end alone cannot tell a cable that is out from a network that loses what
  * comes back, so the other end is asked, on another path that is live, what it sees: LOOK has this end's
- * view, its answer SEEN the other's. The core finds the cause from both (core/explain/verdict/diagnosis.hpp).
+ * view, its answer SEEN the other's. The core finds the cause from both (core/explain/verdict/verdict.hpp).
  * Nothing of this happens while all paths work, and nothing waits. */
 
 #include <stdio.h>

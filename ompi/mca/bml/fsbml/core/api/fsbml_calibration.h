@@ -61,7 +61,7 @@ typedef struct fsbml_fit_t {
     bool valid;
     fsbml_loggp_t params;
     fsbml_loggp_t low, high; /**< 90 % of other samples of this kind give a parameter in between
-                                (core/measure/fit/interval.hpp); 0 and 0: not known. fsbml_calib_interval
+                                (core/measure/fit/fit.hpp); 0 and 0: not known. fsbml_calib_interval
                                 fills them in; they are not in records or files. */
     fsbml_loggp_t back;      /**< o_s, g, G of the other direction, the partner's; all 0: not known */
     double duplex;   /**< time of both directions at once by that of one alone: 1 full duplex, 2 half; 0: not
@@ -112,7 +112,7 @@ int fsbml_calib_interval(const fsbml_calib_t *c, size_t rail, fsbml_fit_t *fit) 
 uint64_t fsbml_fit_refill_ns(const fsbml_fit_t *fit) FSBML_NOEXCEPT;
 
 /**
- * Time in ns that a probe of this kind takes by a fit (core/model/predict.hpp), 0 without a valid one. A
+ * Time in ns that a probe of this kind takes by a fit (core/model/model.hpp), 0 without a valid one. A
  * burst is taken to be whole when it begins.
  */
 double fsbml_fit_prtt(const fsbml_fit_t *fit, fsbml_probe_kind_t kind, uint32_t packets, uint64_t delay_ns,
@@ -178,7 +178,7 @@ typedef struct fsbml_rate_t {
     uint64_t bytes;     /**< that arrived, pauses or not */
 } fsbml_rate_t;
 
-/** A stream of messages on one rail (core/measure/start/stream.hpp). */
+/** A stream of messages on one rail (core/measure/start/start.hpp). */
 typedef struct fsbml_streaming_t fsbml_streaming_t;
 
 /** NULL with errno set on failure. */
@@ -227,7 +227,7 @@ bool fsbml_sweep_confirms(const fsbml_sweep_t *seen, const fsbml_fit_t *fit) FSB
 
 /* --------------------------------------------------------- rails together */
 
-/** What rails do to each other, by streams on all at once (core/measure/start/together.hpp). */
+/** What rails do to each other, by streams on all at once (core/measure/start/start.hpp). */
 typedef struct fsbml_together_t fsbml_together_t;
 
 /**

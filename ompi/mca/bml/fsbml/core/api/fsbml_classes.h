@@ -27,7 +27,7 @@ typedef struct fsbml_pairs_t {
     fsbml_pair_t pair[FSBML_MAX_PAIRS];
 } fsbml_pairs_t;
 
-/** Finds the pairs from hellos (core/measure/start/classes.hpp). All processes get the same from the same
+/** Finds the pairs from hellos (core/measure/start/start.hpp). All processes get the same from the same
  * hellos. */
 typedef struct fsbml_classes_t fsbml_classes_t;
 /** On a job of one node, each rank counts as a node. NULL with errno set on failure. */

@@ -16,7 +16,7 @@ struct fsbml_sched_t; /* fsbml_schedule.h */
 enum { FSBML_FLOW_BULK = 8192 };
 
 /** What a process learns of its rails while it sends, and how much bulk a rail may have
- * (core/flow/feedback.hpp, core/flow/windows.hpp). One thread at a time may look; any may offer bulk. */
+ * (core/flow/flow.hpp). One thread at a time may look; any may offer bulk. */
 typedef struct fsbml_feedback_t fsbml_feedback_t;
 
 typedef struct fsbml_feedback_config_t {
@@ -102,7 +102,7 @@ typedef struct fsbml_bulk_t {
 } fsbml_bulk_t;
 
 /** The rail for a piece of bulk; -1: it is to wait, and to be offered again. `is_short`: small messages are
- * sent as well, so a rail gets no more than keeps it busy (core/flow/windows.hpp). */
+ * sent as well, so a rail gets no more than keeps it busy (core/flow/flow.hpp). */
 int fsbml_feedback_rail(fsbml_feedback_t *f, uint64_t now_ns, bool is_short,
                         fsbml_bulk_t *piece) FSBML_NOEXCEPT;
 /** How often bulk was refused. */
@@ -118,7 +118,7 @@ typedef struct fsbml_round_trip_t {
     uint64_t counts_ns; /**< what the rail counts as farther than measured by now */
 } fsbml_round_trip_t;
 
-/** Compares a peer's rails, those in a bit mask (core/flow/distance.hpp): extra_ns is what each adds to its
+/** Compares a peer's rails, those in a bit mask (core/flow/flow.hpp): extra_ns is what each adds to its
  * L, mostly nothing. Returns those of which it is not what it counts as by now. */
 uint32_t fsbml_distance(uint32_t rails, const fsbml_round_trip_t rail[FSBML_MAX_RAILS],
                         double extra_ns[FSBML_MAX_RAILS]) FSBML_NOEXCEPT;

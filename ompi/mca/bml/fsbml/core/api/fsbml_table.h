@@ -44,7 +44,7 @@ int fsbml_table_display(const fsbml_table_t *t, const fsbml_rail_about_t *about,
                         size_t len) FSBML_NOEXCEPT;
 
 /**
- * Reads a table from a file (core/records/table_file.hpp). With a fingerprint, the file is a cache's: it must
+ * Reads a table from a file (core/records/records.hpp). With a fingerprint, the file is a cache's: it must
  * be of that fingerprint, undamaged, and writable by its user alone; without (NULL), a user's. 0 or a
  * negative errno
  * (-ENOENT: there is no file; -ESTALE: of something else; -EBADMSG; -EPROTO: another version; -EPERM), and
@@ -80,7 +80,7 @@ typedef struct fsbml_measurement_t {
     size_t n_holdout;
 } fsbml_measurement_t;
 
-/** Writes it as JSON (core/records/measurement.hpp), the file as a whole and with its folders. 0 or a
+/** Writes it as JSON (core/records/records.hpp), the file as a whole and with its folders. 0 or a
  * negative errno, and the reason. */
 int fsbml_measurement_store(const char *path, const fsbml_measurement_t *report,
                             char reason[FSBML_REASON_MAX]) FSBML_NOEXCEPT;

@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The C boundary of measuring: a calibration and its fits, what these predict, and rails beside each other.
-#include "door/c_api.hpp"
+#include "door/door.hpp"
 
-#include "measure/prtt/holdout.hpp"
 #include "measure/prtt/prtt.hpp"
-#include "measure/start/together.hpp"
-#include "model/loggp.hpp"
-#include "model/predict.hpp"
+#include "measure/start/start.hpp"
+#include "model/model.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The C boundary of the measuring pairs: their ranks, and the record of them.
-#include "door/c_api.hpp"
+#include "door/door.hpp"
 
-#include "measure/start/classes.hpp"
-#include "records/pairs.hpp"
+#include "measure/start/start.hpp"
+#include "records/records.hpp"
 
 struct fsbml_classes_t final {
     fsbml_classes_t(std::uint32_t ranks, bool one_node) : impl(ranks, one_node) {}

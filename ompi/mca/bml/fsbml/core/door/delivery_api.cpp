@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The C boundary of delivery.
-#include "door/c_api.hpp"
+#include "door/door.hpp"
 
-#include "delivery/peer/delivery.hpp"
+#include "delivery/peer/peer.hpp"
 
 #include <initializer_list>
 

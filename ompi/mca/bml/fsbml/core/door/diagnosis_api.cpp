@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The C boundary of the diagnosis: the cause of a fault, and the record of what an end sees.
-#include "door/c_api.hpp"
+#include "door/door.hpp"
 
-#include "explain/verdict/diagnosis.hpp"
-#include "records/end.hpp"
+#include "explain/verdict/verdict.hpp"
+#include "records/records.hpp"
 
 #include <cstdio>
 

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The C boundary of feedback.
-#include "door/c_api.hpp"
+#include "door/door.hpp"
 
-#include "flow/distance.hpp"
-#include "flow/feedback.hpp"
-#include "schedule/handles.hpp"
+#include "flow/flow.hpp"
+#include "schedule/schedule.hpp"
 
 struct fsbml_feedback_t final {
     explicit fsbml_feedback_t(const fsbml_feedback_config_t &c) noexcept : impl(c.sched->impl, c) {}

@@ -3,11 +3,11 @@
 
 // The C boundary of observing: the observer, its decisions as a file, and the names of the files of which
 // each process writes one.
-#include "door/c_api.hpp"
+#include "door/door.hpp"
 
 #include "api/fsbml_trace.h"
-#include "explain/account/trace_file.hpp"
-#include "schedule/handles.hpp"
+#include "explain/account/account.hpp"
+#include "schedule/schedule.hpp"
 
 #include <cstdio>
 #include <cstring>

@@ -5,12 +5,9 @@
 
 #include "api/fsbml_explain.h"
 
-#include "door/c_api.hpp"
-#include "explain/forms/json.hpp"
-#include "explain/forms/page.hpp"
-#include "explain/forms/plan.hpp"
-#include "explain/forms/text.hpp"
-#include "formats/whole_file.hpp"
+#include "door/door.hpp"
+#include "explain/forms/forms.hpp"
+#include "formats/formats.hpp"
 
 #include <cctype>
 #include <cstdio>

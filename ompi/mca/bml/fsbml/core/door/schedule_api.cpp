@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The C boundary of scheduling: models of rails, schedulers, ledgers, policies by name; and the core's log.
-#include "door/c_api.hpp"
+#include "door/door.hpp"
 
-#include "ledger/ledger_file.hpp"
-#include "model/loggp.hpp"
-#include "schedule/handles.hpp"
-#include "schedule/policy.hpp"
+#include "ledger/ledger.hpp"
+#include "model/model.hpp"
+#include "schedule/schedule.hpp"
 
 #include <atomic>
 #include <cstdio>

@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The C boundary of accounts and summaries.
-#include "door/c_api.hpp"
+#include "door/door.hpp"
 
 #include "api/fsbml_explain.h"
 #include "explain/account/account.hpp"
-#include "explain/account/changes.hpp"
-#include "explain/account/merge.hpp"
-#include "explain/account/summary_wire.hpp"
 #include "formats/wire.hpp"
 
 struct fsbml_account_t final {

@@ -3,11 +3,9 @@
 
 // The C boundary of what is measured at start: streams, the fit of a rail that was swept, rails beside each
 // other.
-#include "door/c_api.hpp"
+#include "door/door.hpp"
 
-#include "measure/start/stream.hpp"
-#include "measure/start/sweep.hpp"
-#include "measure/start/together.hpp"
+#include "measure/start/start.hpp"
 
 #include <algorithm>
 

@@ -2,14 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The C boundary of what processes and jobs tell each other: tables of rails, their files, reports, hellos.
-#include "door/c_api.hpp"
+#include "door/door.hpp"
 
-#include "formats/digest.hpp"
-#include "formats/whole_file.hpp"
-#include "records/measurement.hpp"
-#include "records/pairs.hpp"
-#include "records/table.hpp"
-#include "records/table_file.hpp"
+#include "formats/formats.hpp"
+#include "records/records.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,9 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "formats/whole_file.hpp"
-
-#include "formats/failed.hpp"
+#include "formats/formats.hpp"
 
 #include <atomic>
 #include <cerrno>

@@ -1,6 +1,20 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
+// VFTs in shared memory, which all ranks of a node charge: the ledger itself, and the file by which they
+// come to it.
+#ifndef FSBML_LEDGER_HPP
+#define FSBML_LEDGER_HPP
+
+#include "api/fsbml_core.h"
+#include "model/model.hpp"
+
+#include <atomic>
+#include <string>
+
+namespace fsbml
+{
+
 // The node's ledger: virtual finishing times that all ranks of a node charge, since they share its NICs.
 //
 // This is the layout of a piece of shared memory and what is done in it, all of it lock-free. A rail has a
@@ -12,17 +26,6 @@
 // index, and no rail costs it an indirection (which took 0.5 ns of a decision of 10). The ranks of a node
 // list their rails alike; one that leaves out the first or the last of them still shares the rest, and one
 // with another order has slots of its own.
-#ifndef FSBML_LEDGER_HPP
-#define FSBML_LEDGER_HPP
-
-#include "api/fsbml_core.h"
-#include "model/rail.hpp"
-
-#include <atomic>
-
-namespace fsbml
-{
-
 struct Ledger {
     static constexpr std::uint64_t kMagic = 0x72656764656c2d66; // "f-ledger"
     static constexpr std::uint32_t kVersion = 1;
@@ -49,6 +52,40 @@ struct Ledger {
 static_assert(sizeof(Ledger) == 64 * (1 + 2 * FSBML_MAX_RAILS),
               "a header and a cache line a slot, on every build");
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "a lock would be one of each process");
+
+// How the processes of a node come to one ledger, without a leader and without waiting for each other.
+//
+// A process that finds no file makes one that is complete before it has a name (link(2) gives it, and fails
+// if another was faster). Each user holds a shared lock on the file, which the kernel drops when the process
+// dies in whatever way: a file that no process holds is left over, and is replaced. When all that are
+// expected have joined, the name is removed; so a job that is killed later leaves nothing.
+class LedgerFile
+{
+public:
+    explicit LedgerFile(const fsbml_ledger_config_t &config);
+    ~LedgerFile();
+    LedgerFile(const LedgerFile &) = delete;
+    LedgerFile &operator=(const LedgerFile &) = delete;
+
+    // Returns 0 or a negative errno, and then the reason.
+    int join(std::string &reason);
+    Ledger &table() const noexcept { return *table_; }
+
+private:
+    int try_join(std::string &reason);
+    int create(std::string &reason);
+    int adopt(std::string &reason);
+    int map(std::string &reason);
+    bool has_name() const noexcept;
+    void leave() noexcept;
+
+    const std::string path_;
+    const std::uint64_t now_ns_;
+    const std::uint64_t clock_id_;
+    const std::uint32_t members_;
+    int fd_ = -1;
+    Ledger *table_ = nullptr;
+};
 
 } // namespace fsbml
 

@@ -1,9 +1,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "ledger/ledger_file.hpp"
+#include "ledger/ledger.hpp"
 
-#include "formats/failed.hpp"
+#include "formats/formats.hpp"
 
 #include <cerrno>
 #include <ctime>

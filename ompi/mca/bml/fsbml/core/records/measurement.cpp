@@ -1,9 +1,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "records/measurement.hpp"
+#include "records/records.hpp"
 
-#include "formats/json.hpp"
+#include "formats/formats.hpp"
 
 namespace fsbml
 {

@@ -1,10 +1,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "records/pairs.hpp"
+#include "records/records.hpp"
 
 #include "formats/wire.hpp"
-#include "records/table.hpp"
 
 #include <algorithm>
 #include <cerrno>

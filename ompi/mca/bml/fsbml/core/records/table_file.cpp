@@ -1,11 +1,11 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "records/table_file.hpp"
+#include "records/records.hpp"
 
-#include "formats/text.hpp"
+#include "formats/formats.hpp"
 #include "formats/wire.hpp"
-#include "model/loggp.hpp"
+#include "model/model.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -6,7 +6,7 @@
 // The rest of the message is dealt out in shares, an eighth of it at a time, each to the rail that would then
 // deliver first: the same rule as for messages (thesis 4.4), whatever a rail's model looks like. As shares
 // become small, rails end together.
-#include "schedule/vft_scheduler.hpp"
+#include "schedule/schedule.hpp"
 
 #include <algorithm>
 

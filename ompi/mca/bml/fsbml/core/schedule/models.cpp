@@ -3,7 +3,7 @@
 
 #include "schedule/models.hpp"
 
-#include "model/loggp.hpp"
+#include "model/model.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "schedule/observer.hpp"
-
-#include "schedule/vft_scheduler.hpp"
+#include "schedule/schedule.hpp"
 
 namespace fsbml
 {

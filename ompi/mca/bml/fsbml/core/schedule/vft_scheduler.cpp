@@ -1,9 +1,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "schedule/vft_scheduler.hpp"
+#include "schedule/schedule.hpp"
 
-#include "model/loggp.hpp"
+#include "model/model.hpp"
 
 #include <cerrno>
 

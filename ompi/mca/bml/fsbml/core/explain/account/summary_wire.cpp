@@ -1,9 +1,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "explain/account/summary_wire.hpp"
+#include "explain/account/account.hpp"
 
-#include "explain/account/changes.hpp"
 #include "formats/wire.hpp"
 
 namespace fsbml

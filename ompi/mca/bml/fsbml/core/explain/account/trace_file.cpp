@@ -1,14 +1,11 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "explain/account/trace_file.hpp"
+#include "explain/account/account.hpp"
 
-#include "explain/account/changes.hpp"
-#include "formats/text.hpp"
-#include "formats/whole_file.hpp"
-#include "model/loggp.hpp"
-#include "schedule/handles.hpp"
-#include "schedule/policy.hpp"
+#include "formats/formats.hpp"
+#include "model/model.hpp"
+#include "schedule/schedule.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,10 +1,10 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "explain/forms/json.hpp"
+#include "explain/forms/forms.hpp"
 
 #include "explain/verdict/verdict.hpp"
-#include "formats/json.hpp"
+#include "formats/formats.hpp"
 
 #include <algorithm>
 #include <cmath>

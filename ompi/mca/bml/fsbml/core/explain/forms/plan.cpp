@@ -1,9 +1,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "explain/forms/plan.hpp"
+#include "explain/forms/forms.hpp"
 
-#include "schedule/vft_scheduler.hpp"
+#include "schedule/schedule.hpp"
 
 #include <algorithm>
 #include <cstdio>

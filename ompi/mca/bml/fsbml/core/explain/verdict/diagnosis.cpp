@@ -1,6 +1,6 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
-#include "explain/verdict/diagnosis.hpp"
+#include "explain/verdict/verdict.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,12 +1,10 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "explain/verdict/figures.hpp"
+#include "explain/verdict/verdict.hpp"
 
 #include "explain/account/account.hpp"
-#include "explain/account/changes.hpp"
-#include "formats/json.hpp"
-#include "formats/text.hpp"
+#include "formats/formats.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,6 @@
 
 #include "explain/verdict/verdict.hpp"
 
-#include "explain/verdict/rates.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>

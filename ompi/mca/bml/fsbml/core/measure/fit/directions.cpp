@@ -1,12 +1,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "measure/fit/directions.hpp"
+#include "measure/fit/fit.hpp"
 
-#include "measure/fit/overheads.hpp"
-#include "model/loggp.hpp"
-#include "model/predict.hpp"
-#include "model/remark.hpp"
+#include "model/model.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "measure/fit/interval.hpp"
+#include "measure/fit/fit.hpp"
 
-#include "model/loggp.hpp"
+#include "model/model.hpp"
 
 #include <random>
 #include <vector>

@@ -1,14 +1,10 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "measure/fit/loggp_fit.hpp"
+#include "measure/fit/fit.hpp"
 
-#include "measure/fit/bucket.hpp"
-#include "measure/fit/directions.hpp"
-#include "measure/fit/overheads.hpp"
-#include "measure/samples/gaps.hpp"
-#include "model/loggp.hpp"
-#include "model/remark.hpp"
+#include "measure/samples/samples.hpp"
+#include "model/model.hpp"
 
 #include <algorithm>
 #include <cmath>

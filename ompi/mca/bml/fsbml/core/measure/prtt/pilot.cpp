@@ -1,10 +1,10 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "measure/prtt/pilot.hpp"
+#include "measure/prtt/prtt.hpp"
 
-#include "measure/fit/loggp_fit.hpp"
-#include "model/loggp.hpp"
+#include "measure/fit/fit.hpp"
+#include "model/model.hpp"
 
 #include <algorithm>
 #include <cmath>

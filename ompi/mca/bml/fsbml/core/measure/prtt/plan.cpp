@@ -1,10 +1,10 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "measure/prtt/plan.hpp"
+#include "measure/prtt/prtt.hpp"
 
-#include "measure/fit/loggp_fit.hpp"
-#include "model/loggp.hpp"
+#include "measure/fit/fit.hpp"
+#include "model/model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -67,9 +67,9 @@ double foretold_gap(const Pace &pace, std::uint32_t bytes) noexcept
     return pace.small_gap_ns + bytes * pace.per_byte_ns;
 }
 
-// What small messages take when a bucket hides them no longer (bucket.hpp): PRTT(n,0,s) with the greatest n
-// and the least size of which so many empty one of kBulkBytes, although it fills while the processor is busy
-// with them. No larger one: TCP joins messages that wait, the longer they wait the more.
+// What small messages take when a bucket hides them no longer (gaps_beyond_burst): PRTT(n,0,s) with the
+// greatest n and the least size of which so many empty one of kBulkBytes, although it fills while the
+// processor is busy with them. No larger one: TCP joins messages that wait, the longer they wait the more.
 void add_small(Plan &plan, const Limits &limits, const Pace &pace)
 {
     const double fills = pace.small_gap_ns / std::max(pace.per_byte_ns, kMinG);

@@ -1,9 +1,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "measure/prtt/progress.hpp"
+#include "measure/prtt/prtt.hpp"
 
-#include "measure/samples/gaps.hpp"
+#include "measure/samples/samples.hpp"
 
 #include <algorithm>
 #include <cmath>

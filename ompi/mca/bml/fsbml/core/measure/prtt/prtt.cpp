@@ -3,11 +3,9 @@
 
 #include "measure/prtt/prtt.hpp"
 
-#include "measure/fit/interval.hpp"
-#include "measure/fit/loggp_fit.hpp"
-#include "measure/prtt/progress.hpp"
-#include "measure/samples/gaps.hpp"
-#include "model/loggp.hpp"
+#include "measure/fit/fit.hpp"
+#include "measure/samples/samples.hpp"
+#include "model/model.hpp"
 
 #include <algorithm>
 #include <cerrno>

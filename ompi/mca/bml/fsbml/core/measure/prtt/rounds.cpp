@@ -4,9 +4,8 @@
 // The calibration's rounds: their probes, the order of these, and the decisions after a round.
 #include "measure/prtt/prtt.hpp"
 
-#include "measure/fit/interval.hpp"
-#include "measure/fit/loggp_fit.hpp"
-#include "model/loggp.hpp"
+#include "measure/fit/fit.hpp"
+#include "model/model.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "measure/start/classes.hpp"
+#include "measure/start/start.hpp"
 
-#include "formats/digest.hpp"
-#include "formats/text.hpp"
+#include "formats/formats.hpp"
 
 #include <algorithm>
 #include <queue>

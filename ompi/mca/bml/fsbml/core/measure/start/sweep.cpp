@@ -1,10 +1,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "measure/start/sweep.hpp"
+#include "measure/start/start.hpp"
 
-#include "model/loggp.hpp"
-#include "model/predict.hpp"
+#include "model/model.hpp"
 
 #include <algorithm>
 #include <cmath>

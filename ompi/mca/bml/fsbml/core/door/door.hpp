@@ -3,8 +3,8 @@
 
 // The C boundary (fsbml_core.h): checks arguments, turns exceptions into errno values, and otherwise only
 // forwards. What its parts (*_api.cpp) have in common.
-#ifndef FSBML_C_API_HPP
-#define FSBML_C_API_HPP
+#ifndef FSBML_DOOR_HPP
+#define FSBML_DOOR_HPP
 
 #include "api/fsbml_core.h"
 

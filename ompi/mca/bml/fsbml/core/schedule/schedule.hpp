@@ -1,22 +1,27 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The scheduler: which rail delivers first, by virtual finishing times (thesis 4.4).
-//
-// A decision and its charge are two steps, because the sender can fail in between. Both are wait-free but for
-// the charge's compare-and-swap loop; neither allocates, locks or touches floating point. Rails are shared by
-// all destinations (4.4.6): a destination is a bit mask of the rails that reach it. With the node's ledger,
-// they are shared by all ranks of the node as well.
-#ifndef FSBML_VFT_SCHEDULER_HPP
-#define FSBML_VFT_SCHEDULER_HPP
+// Which rail delivers first, what a message costs it, and what is cut: policies, the scheduler, observers
+// of decisions, and the types behind the handles of both. What they work on is in models.hpp.
+#ifndef FSBML_SCHEDULE_HPP
+#define FSBML_SCHEDULE_HPP
 
+#include "api/fsbml_core.h"
+#include "api/fsbml_observe.h"
 #include "ledger/ledger.hpp"
-#include "schedule/counters.hpp"
 #include "schedule/models.hpp"
-#include "schedule/policy.hpp"
+
+#include <mutex>
+#include <vector>
 
 namespace fsbml
 {
+
+// Names of the policies; what each one minimises is in vft_scheduler.cpp.
+bool policy_known(fsbml_policy_t p) noexcept;
+int policy_parse(const char *text, fsbml_policy_t *out) noexcept;
+const char *policy_name(fsbml_policy_t p) noexcept;
+const char *policy_list() noexcept;
 
 // What a rail to such a destination adds, as it may change while others choose by it.
 inline Ticks extra_of(const fsbml_far_t &far, std::size_t rail) noexcept
@@ -24,6 +29,12 @@ inline Ticks extra_of(const fsbml_far_t &far, std::size_t rail) noexcept
     return __atomic_load_n(&far.ticks[rail], __ATOMIC_RELAXED);
 }
 
+// The scheduler: which rail delivers first, by virtual finishing times (thesis 4.4).
+//
+// A decision and its charge are two steps, because the sender can fail in between. Both are wait-free but for
+// the charge's compare-and-swap loop; neither allocates, locks or touches floating point. Rails are shared by
+// all destinations (4.4.6): a destination is a bit mask of the rails that reach it. With the node's ledger,
+// they are shared by all ranks of the node as well.
 class Scheduler
 {
 public:
@@ -236,6 +247,114 @@ __attribute__((noinline, cold)) Ticks Scheduler::charge_before(Scheduler &s, std
                              [&](Ticks cost) { s.counters_.add(rail, bytes, cost); });
 }
 
+// Optional instrumentation of decisions. It is beside the scheduler, and gets charges only where it is on,
+// so that it costs nothing else. What is kept of each message is kept as counters are (models.hpp): no
+// locked instruction. What is kept of some, or told to an audience, is kept under a lock.
+class Observer
+{
+public:
+    Observer(Scheduler &scheduler, const fsbml_observer_config_t &config);
+    Observer(const Observer &) = delete;
+    Observer &operator=(const Observer &) = delete;
+
+    // Charges, and records the charge.
+    void charge(std::size_t rail, std::uint64_t now_ns, std::size_t bytes, std::uint32_t candidates,
+                std::uint32_t peer, const fsbml_far_t *far) noexcept
+    {
+        charge_(*this, rail, now_ns, bytes, std::uint64_t{peer} << 32 | candidates, far);
+    }
+    std::size_t rails() const noexcept { return n_rails_; }
+
+    void arrived(const fsbml_arrival_t &a) noexcept;
+    fsbml_rail_seen_t rail(std::size_t rail) const noexcept;
+    std::uint64_t trace(void (*visit)(void *, const fsbml_decision_t *), void *context) const noexcept;
+
+private:
+    using Counter = std::atomic<std::uint64_t>;
+    struct Cell {
+        std::atomic<Ticks> most{0};
+        Counter chosen_of_some{0}; // it got the message, and not all rails were candidates
+        Counter passed{0};         // another one got it
+    };
+    struct alignas(64) Stripe {
+        std::uint64_t until_kept = 0; // the owner's decisions until the next that is kept, that one included
+        Counter of_some{0};           // decisions where not all rails were candidates
+        Cell cell[FSBML_MAX_RAILS];
+    };
+    // A decision in the ring, and apart from it its candidates' times.
+    struct Kept {
+        std::uint64_t now_ns, bytes;
+        std::uint32_t peer, candidates, rail;
+    };
+    struct Times {
+        std::uint64_t backlog_ns, arrival_ns, extra_ns;
+    };
+    struct Arrivals {
+        std::uint64_t n = 0, predicted_ns = 0, observed_ns = 0, error_ns = 0;
+    };
+
+    // As the parameter bml_fsbml_trace_entries says.
+    static_assert(32 == sizeof(Kept) && 24 == sizeof(Times), "what an entry takes is told to users");
+
+    // The peer and the candidates in one word: with more than six arguments some take the way over memory.
+    using Charge = void (*)(Observer &, std::size_t, std::uint64_t, std::size_t, std::uint64_t,
+                            const fsbml_far_t *) noexcept;
+    template <bool kTakeTurns, bool kKeeps>
+    static void charge_to(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                          std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept;
+    template <bool kTakeTurns, bool kKeeps>
+    __attribute__((noinline, cold)) static void
+    charge_newly(Observer &o, std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                 std::uint64_t peer_and_candidates, const fsbml_far_t *far) noexcept;
+    template <bool kTakeTurns>
+    __attribute__((noinline)) static void charge_kept(Observer &o, std::size_t rail, std::uint64_t now_ns,
+                                                      std::size_t bytes, std::uint64_t peer_and_candidates,
+                                                      const fsbml_far_t *far) noexcept;
+    template <bool kTakeTurns>
+    __attribute__((noinline)) static void charge_of_some(Observer &o, std::size_t rail, std::uint64_t now_ns,
+                                                         std::size_t bytes,
+                                                         std::uint64_t peer_and_candidates) noexcept;
+    static Charge charge_for(const Scheduler &s, const fsbml_observer_config_t &c) noexcept;
+    __attribute__((noinline)) void after_of_some(std::size_t rail, Ticks backlog,
+                                                 std::uint32_t candidates) noexcept;
+    __attribute__((noinline)) void keep(std::size_t rail, std::uint64_t now_ns, std::size_t bytes,
+                                        std::uint32_t candidates, std::uint32_t peer,
+                                        const fsbml_far_t *far) noexcept;
+    void put_in_ring(const fsbml_decision_t &d) noexcept;
+    fsbml_decision_t take_from_ring(std::size_t at) const noexcept;
+
+    const Charge charge_;
+    Scheduler &scheduler_;
+    const fsbml_audience_t audience_;
+    const std::uint64_t every_; // decisions of a thread from one that is kept to the next
+    const std::uint32_t all_;
+    const std::size_t n_rails_;
+    std::uint64_t messages_before_[FSBML_MAX_RAILS] = {}; // those of the scheduler's counters
+
+    mutable std::mutex lock_; // of all below but the stripes
+    const std::uint64_t trace_every_;
+    std::uint64_t until_traced_;
+    std::uint64_t traced_ = 0; // decisions put into the ring
+    std::vector<Kept> ring_;
+    std::vector<Times> times_; // n_rails_ for each in the ring
+    Arrivals arrivals_[FSBML_MAX_RAILS];
+
+    Counter of_shared_{0}; // decisions of threads that share a stripe, where some are kept
+    Stripe stripes_[kOwnStripes + 1];
+};
+
 } // namespace fsbml
+
+// ---- The types behind the C boundary's handles of a scheduler and of its observer.
+
+struct fsbml_sched_t final {
+    fsbml_sched_t(std::size_t n, fsbml_policy_t p) noexcept : impl(n, p) {}
+    fsbml::Scheduler impl;
+};
+
+struct fsbml_observer_t final {
+    fsbml_observer_t(fsbml::Scheduler &s, const fsbml_observer_config_t &c) : impl(s, c) {}
+    fsbml::Observer impl;
+};
 
 #endif
