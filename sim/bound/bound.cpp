@@ -3,8 +3,6 @@
 
 #include "bound.hpp"
 
-#include "path.hpp"
-
 #include <algorithm>
 #include <cmath>
 

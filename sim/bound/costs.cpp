@@ -1,9 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "costs.hpp"
-
-#include "fill.hpp"
+#include "bound.hpp"
 
 #include <algorithm>
 #include <cmath>

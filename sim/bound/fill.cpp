@@ -1,9 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "fill.hpp"
-
-#include "simplex.hpp"
+#include "bound.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "check_job.hpp"
+#include "engine.hpp"
 
-#include "sim/time/event_queue.hpp"
+#include "sim/time/time.hpp"
 
 #include <cmath>
 

@@ -1,10 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "simulate.hpp"
-
-#include "check_job.hpp"
-#include "processor.hpp"
+#include "engine.hpp"
 
 namespace fsbml::sim
 {

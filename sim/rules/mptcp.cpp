@@ -25,7 +25,7 @@
 // takes in its first RTT, a fragment at least: its bandwidth is told, and need not be found. A fragment is
 // the component's quantum, where TCP has segments. A process that waits for f gives to f, busy as it is.
 // Where no window has room, s is the path that has some first.
-#include "common.hpp"
+#include "rules.hpp"
 
 #include <algorithm>
 #include <cmath>

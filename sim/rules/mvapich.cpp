@@ -11,7 +11,7 @@
 // Interpretations: alpha is 0.9, a double, as late releases have it (in earlier ones it is an int, thus 0,
 // and nothing is learned); a stripe is through when its NIC is; a weight never falls below 1, where the
 // source asserts; all rails of a peer are used (stripe_factor 1).
-#include "common.hpp"
+#include "rules.hpp"
 
 #include <algorithm>
 #include <map>

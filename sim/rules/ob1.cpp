@@ -14,7 +14,7 @@
 //
 // Interpretations: bandwidths are those believed, where tcp would ask ethtool; headers have no length;
 // the handshake and its answer cost nothing but the two turns that the handshake takes.
-#include "common.hpp"
+#include "rules.hpp"
 
 #include <algorithm>
 #include <cmath>

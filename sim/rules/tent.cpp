@@ -12,7 +12,7 @@
 // Interpretations: the bandwidth begins with the one believed, without TENT's bounds for what a NIC may say
 // (10 to 800 Gb/s, else 400); all NICs are of the best NUMA tier; a slice is through when its NIC is; scores
 // that differ by less than the jitter are in the order that it gives them.
-#include "common.hpp"
+#include "rules.hpp"
 
 #include <algorithm>
 #include <random>

@@ -7,7 +7,7 @@
 // Interpretations: "in turn" is by process, not by peer (thesis 4.4.6); where a peer is reached by some rails
 // only, the others are passed over. Long messages are cut before (thesis 4.3.3: "we assume that this
 // fragmentation is already done"), except for the single rail, which would not gain from it.
-#include "common.hpp"
+#include "rules.hpp"
 
 #include <algorithm>
 #include <cmath>

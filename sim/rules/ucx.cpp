@@ -12,7 +12,7 @@
 // Interpretations: lanes are in the order of the rails; UCX_RNDV_THRESH=auto is where the rendezvous, with a
 // request and an answer on the eager lane before it, is estimated to be faster, given 1 % (UCX_RNDV_PERF_DIFF
 // and ucp_proto_select); the simulated handshake itself costs nothing.
-#include "common.hpp"
+#include "rules.hpp"
 
 #include <algorithm>
 #include <limits>

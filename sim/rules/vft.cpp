@@ -3,7 +3,7 @@
 
 // Rules with a virtual finishing time: the thesis' own, and FSBML's formula with a part left out, to see what
 // the part is worth. All are written anew, without the component's code.
-#include "common.hpp"
+#include "rules.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "rail_times.hpp"
-
-#include "event_queue.hpp"
+#include "time.hpp"
 
 #include <algorithm>
 #include <cmath>

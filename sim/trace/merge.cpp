@@ -3,9 +3,7 @@
 
 // Sends of all records in the order of their time, and each receive `receive_after` its send: in that order
 // all of it can happen, one after the other, so nothing waits for ever.
-#include "merge.hpp"
-
-#include "decisions.hpp"
+#include "trace.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -3,8 +3,6 @@
 
 #include "trace.hpp"
 
-#include "lines.hpp"
-
 #include <ostream>
 #include <utility>
 

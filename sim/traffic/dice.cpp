@@ -1,7 +1,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "dice.hpp"
+#include "traffic.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Workloads of messages from point to point.
-#include "make.hpp"
+#include "traffic.hpp"
 
 #include <stdexcept>
 #include <utility>

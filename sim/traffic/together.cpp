@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Workloads of all ranks together: collectives, and the exchange with neighbours of a grid.
-#include "make.hpp"
+#include "traffic.hpp"
 
 #include <algorithm>
 #include <stdexcept>

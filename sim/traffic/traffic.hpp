@@ -1,18 +1,65 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Workloads by class, each from a number of ranks, sizes and a seed.
+// Kinds of traffic, each a workload from a number of ranks, sizes and a seed; what these are made with, and
+// the check of a workload.
+#ifndef FSBML_SIM_TRAFFIC_HPP
+#define FSBML_SIM_TRAFFIC_HPP
+
+#include "sim/job/job.hpp"
+
+#include <random>
+#include <string>
+
+namespace fsbml::sim
+{
+
+// Where workloads get sizes, peers and pauses from: the same for a seed on every machine, as far as log and
+// pow round alike.
+class TrafficDice
+{
+public:
+    // A stream for each rank, so that what one draws does not depend on how many others there are.
+    explicit TrafficDice(std::uint64_t seed, std::uint32_t stream = 0);
+
+    double unit();                                                // [0, 1)
+    std::uint64_t integer(std::uint64_t low, std::uint64_t high); // each of [low, high] alike
+    Time exponential(Time mean);
+    std::uint32_t peer(std::uint32_t ranks, std::uint32_t self); // each of the others alike
+
+private:
+    std::mt19937_64 random_;
+};
+
+// How many bytes a message has: at least `low`, at most `high`.
+struct Sizes {
+    enum class Kind : std::uint8_t {
+        fixed,       // always low
+        uniform,     // each size alike
+        log_uniform, // each factor of two alike
+        pareto,      // bounded Pareto: P(X > x) as (low / x)^shape, up to high; 1.0 and less: a few hold most
+                     // bytes
+    };
+    Kind kind = Kind::fixed;
+    std::uint64_t low = 1;
+    std::uint64_t high = 1;
+    double shape = 1.0;
+
+    static Sizes all(std::uint64_t bytes);
+    static Sizes uniform(std::uint64_t low, std::uint64_t high);
+    static Sizes log_uniform(std::uint64_t low, std::uint64_t high);
+    static Sizes pareto(std::uint64_t low, std::uint64_t high, double shape);
+
+    // Throws std::invalid_argument unless 1 <= low <= high <= 2^50 and shape > 0.
+    void validate() const;
+    std::uint64_t draw(TrafficDice &dice) const;
+};
+
+// ---- Workloads by class, each from a number of ranks, sizes and a seed.
 //
 // In all of them sends come before the receives that depend on them, so that none locks up as long as a send
 // does not wait for its receiver. Ranks that talk to each other most have neighbouring numbers: with rank r
 // on node r % nodes they are on different nodes, and several ranks of a node share its NICs.
-#ifndef FSBML_SIM_TRAFFIC_TRAFFIC_HPP
-#define FSBML_SIM_TRAFFIC_TRAFFIC_HPP
-
-#include "dice.hpp"
-
-namespace fsbml::sim
-{
 
 constexpr std::uint32_t kMostRanks = 1U << 20;
 
@@ -96,6 +143,26 @@ const std::vector<Traffic> &all_traffic();
 //   a process that has received from any rank receives from any rank until its end;
 // - no receives wait for each other, given that sends wait for no rank.
 void check(const Workload &workload);
+
+// What the makers of workloads write ops with.
+class TrafficMaker
+{
+public:
+    // Throws std::invalid_argument for a number of ranks that no workload can have.
+    TrafficMaker(std::string name, std::uint32_t ranks);
+
+    void send(std::uint32_t rank, std::uint32_t peer, std::uint64_t bytes);
+    void recv(std::uint32_t rank, std::uint32_t peer);
+    void compute(std::uint32_t rank, Time time); // no op for 0
+    void until(std::uint32_t rank, Time time);
+    Workload take() { return std::move(w_); }
+
+private:
+    Workload w_;
+};
+
+// One stream of random numbers a rank.
+std::vector<TrafficDice> traffic_dice(std::uint32_t ranks, std::uint64_t seed);
 
 } // namespace fsbml::sim
 

@@ -5,7 +5,7 @@
 #ifndef FSBML_TESTS_SIM_CLUSTER_JOB_HPP
 #define FSBML_TESTS_SIM_CLUSTER_JOB_HPP
 
-#include "sim/engine/simulate.hpp"
+#include "sim/engine/engine.hpp"
 #include "workloads.hpp"
 
 #include <functional>

@@ -6,7 +6,7 @@
 #include "cluster_job.hpp"
 
 #include "../unit/model.hpp"
-#include "sim/rules/fsbml.hpp"
+#include "sim/rules/rules.hpp"
 
 #include "../unit/test.hpp"
 

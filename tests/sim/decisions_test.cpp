@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Decisions of a real observer, written to a file: read back as they were, replayed, taken for a workload.
-#include "sim/trace/decisions_replay.hpp"
-#include "sim/trace/merge.hpp"
+#include "sim/trace/trace.hpp"
 
 #include "../unit/sched.hpp"
 #include "../unit/trace_file.hpp"

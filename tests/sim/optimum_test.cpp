@@ -4,7 +4,8 @@
 // Lower bounds of clusters and workloads drawn by lot, compared with the best of all assignments and against
 // each other.
 #include "bound_job.hpp"
-#include "sim/engine/simulate.hpp"
+
+#include "sim/engine/engine.hpp"
 
 #include "../unit/test.hpp"
 

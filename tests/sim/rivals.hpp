@@ -6,7 +6,7 @@
 #define FSBML_TESTS_SIM_RIVALS_HPP
 
 #include "../unit/sched.hpp"
-#include "sim/rules/rivals.hpp"
+#include "sim/rules/rules.hpp"
 
 #include <cmath>
 #include <random>

@@ -5,7 +5,7 @@
 #include "rivals.hpp"
 
 #include "sim/bound/bound.hpp"
-#include "sim/engine/simulate.hpp"
+#include "sim/engine/engine.hpp"
 #include "sim/traffic/traffic.hpp"
 
 #include "../unit/test.hpp"

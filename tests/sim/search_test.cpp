@@ -5,8 +5,8 @@
 #include "rivals.hpp"
 
 #include "sim/bound/bound.hpp"
-#include "sim/optimum/search.hpp"
-#include "sim/rules/fsbml.hpp"
+#include "sim/optimum/optimum.hpp"
+#include "sim/rules/rules.hpp"
 #include "sim/traffic/traffic.hpp"
 
 #include "../unit/test.hpp"

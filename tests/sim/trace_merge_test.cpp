@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Records of processes merged to a trace.
-#include "sim/trace/merge.hpp"
+#include "sim/trace/trace.hpp"
 #include "sim/traffic/traffic.hpp"
 #include "workloads.hpp"
 

@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "sim/job/workload.hpp"
+#include "sim/job/job.hpp"
 
 #include <string>
 #include <vector>

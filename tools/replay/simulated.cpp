@@ -2,8 +2,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "simulated.hpp"
 
-#include "sim/engine/simulate.hpp"
-#include "sim/rules/fsbml.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/rules/rules.hpp"
 #include "tools/text/statistics.hpp"
 
 namespace fsbml::replay

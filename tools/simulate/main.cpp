@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "show.hpp"
 
-#include "sim/rules/fsbml.hpp"
+#include "sim/rules/rules.hpp"
 #include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"
 #include "tools/launch/progress.hpp"

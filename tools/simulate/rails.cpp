@@ -2,7 +2,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "rails.hpp"
 
-#include "sim/traffic/dice.hpp"
+#include "sim/traffic/traffic.hpp"
 #include "tools/text/aligned.hpp"
 #include "tools/text/duration.hpp"
 

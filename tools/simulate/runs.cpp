@@ -2,9 +2,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "runs.hpp"
 
-#include "sim/optimum/search.hpp"
-#include "sim/rules/fsbml.hpp"
-#include "sim/rules/rivals.hpp"
+#include "sim/optimum/optimum.hpp"
+#include "sim/rules/rules.hpp"
 
 #include <algorithm>
 #include <atomic>

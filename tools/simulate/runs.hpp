@@ -6,7 +6,7 @@
 #include "rails.hpp"
 
 #include "sim/bound/bound.hpp"
-#include "sim/job/rule.hpp"
+#include "sim/job/job.hpp"
 #include "sim/traffic/traffic.hpp"
 
 #include <functional>

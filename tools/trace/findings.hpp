@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "sim/trace/decisions_replay.hpp"
+#include "sim/trace/trace.hpp"
 
 #include <cstdint>
 #include <map>

@@ -2,8 +2,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "job.hpp"
 
-#include "sim/trace/decisions.hpp"
-#include "sim/trace/merge.hpp"
+#include "sim/trace/trace.hpp"
 #include "sim/traffic/traffic.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "show.hpp"
 
-#include "sim/trace/merge.hpp"
+#include "sim/trace/trace.hpp"
 #include "tools/launch/command.hpp"
 #include "tools/text/write.hpp"
 

@@ -2,9 +2,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "study.hpp"
 
-#include "sim/engine/simulate.hpp"
-#include "sim/rules/fsbml.hpp"
-#include "sim/rules/rivals.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/rules/rules.hpp"
 
 #include <algorithm>
 #include <stdexcept>

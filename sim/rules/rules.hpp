@@ -1,19 +1,76 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the rivals have in common: what they know of the rails, what they have given to them, and their
-// makers.
-#ifndef FSBML_SIM_RULES_COMMON_HPP
-#define FSBML_SIM_RULES_COMMON_HPP
+// What decides which rails messages take: FSBML's own scheduler, its rivals, and what the rivals have in
+// common.
+#ifndef FSBML_SIM_RULES_HPP
+#define FSBML_SIM_RULES_HPP
 
-#include "rivals.hpp"
+#include "sim/job/job.hpp"
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 
 namespace fsbml::sim
 {
+
+// ---- FSBML itself: the component's scheduler, through the interface that the shim has.
+
+struct FsbmlOptions {
+    fsbml_policy_t policy = FSBML_POLICY_ARRIVAL;
+    std::uint64_t eager = 65536;     // messages up to this are no fragments (btl/tcp's limit)
+    bool pieces = true;              // these may be cut
+    std::uint64_t quantum = 0;       // fragments of larger ones; 0: from the parameters, as the shim does
+    double loss = 0.02;              // see fsbml_quantum()
+    std::uint64_t least = 4096;      // bounds of that
+    std::uint64_t most = 128 * 1024; // btl/tcp's max_send_size
+    bool feedback = true;            // rates and backlogs by what is delivered
+};
+
+struct FsbmlNode; // what ranks of a node share
+
+// A scheduler for each process, with the feedback of what its rails have delivered. Where ranks of a node see
+// each other's charges, they share a scheduler, whose virtual finishing times then are those of a ledger.
+class FsbmlRules final : public RuleMaker
+{
+public:
+    explicit FsbmlRules(const FsbmlOptions &options = {});
+
+    const char *name() const override { return name_.c_str(); }
+    const char *source() const override { return "FSBML, core/schedule/vft_scheduler.cpp"; }
+    std::unique_ptr<Rule> make(const Cluster &cluster, std::uint32_t rank, std::uint64_t seed) override;
+
+private:
+    FsbmlOptions options_;
+    std::string name_;
+    std::map<std::uint32_t, std::weak_ptr<FsbmlNode>> of_node_; // as long as a process has it
+};
+
+// ---- The rules that FSBML's scheduler is measured against: what products do, what papers propose, and parts
+// of its own. A new one: a file with an add_NAME(), declared below and listed in rivals().
+
+// All of them, always in the same order. They live as long as the program; each make() begins anew.
+const std::vector<RuleMaker *> &rivals();
+
+// By name; null if there is none.
+RuleMaker *rival(const std::string &name);
+
+// FSBML's formula as a whole, in floating point: what the ablations among the rivals leave parts out of. It
+// is no rival: it checks the component's integers.
+RuleMaker &formula();
+
+// Where a rule does not say itself how a message is cut, it is cut as the component does: up to the eager
+// limit not at all, a longer one by fsbml_quantum of all rails that reach the peer, with the loss, the least
+// and the most that the component gives it over tcp.
+constexpr std::uint64_t kEager = 65536;
+constexpr double kQuantumLoss = 0.02;
+constexpr std::uint64_t kQuantumLeast = 4096;
+constexpr std::uint64_t kQuantumMost = 131072;
+
+// ---- What the rivals have in common: what they know of the rails, what they have given to them, and their
+// makers.
 
 // The parameters that each rule gets, in ns and bytes.
 class Knowledge
@@ -35,7 +92,7 @@ public:
     std::vector<int> in(std::uint32_t mask) const;
     std::vector<int> by_bandwidth(std::uint32_t mask) const;
 
-    // Cuts as the component does (rivals.hpp).
+    // Cuts as the component does (kEager).
     std::uint64_t quantum(std::uint32_t mask) const;
     void cut(const Situation &whole, std::vector<Rule::Piece> &out) const;
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What could be reached with all messages of all processes known beforehand: a schedule, improved by trying.
-#ifndef FSBML_SIM_OPTIMUM_SEARCH_HPP
-#define FSBML_SIM_OPTIMUM_SEARCH_HPP
+#ifndef FSBML_SIM_OPTIMUM_HPP
+#define FSBML_SIM_OPTIMUM_HPP
 
-#include "sim/engine/simulate.hpp"
+#include "sim/engine/engine.hpp"
 
 namespace fsbml::sim
 {
