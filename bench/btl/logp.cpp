@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "operations.hpp"
-#include "tools/text/statistics.hpp"
+
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 #include <functional>

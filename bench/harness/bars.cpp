@@ -2,7 +2,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "bars.hpp"
 
-#include "tools/arms/compare.hpp"
+#include "tools/arms/arms.hpp"
 
 #include <cmath>
 #include <functional>

@@ -3,9 +3,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #pragma once
 
-#include "tools/arms/rail_table.hpp"
-#include "tools/arms/results.hpp"
-#include "tools/text/bar.hpp"
+#include "tools/arms/arms.hpp"
+#include "tools/text/text.hpp"
 
 namespace fsbml::bench
 {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "tools/arms/arms.hpp"
-#include "tools/arms/results.hpp"
 
 #include <string>
 #include <vector>

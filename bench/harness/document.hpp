@@ -5,7 +5,7 @@
 
 #include "bars.hpp"
 #include "conclusion.hpp"
-#include "tools/arms/rounds.hpp"
+#include "tools/arms/arms.hpp"
 
 #include <string>
 #include <vector>

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "plots.hpp"
+
 #include "table.hpp"
-#include "tools/arms/rounds.hpp"
+#include "tools/arms/arms.hpp"
 #include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"
-#include "tools/text/aligned.hpp"
-#include "tools/text/write.hpp"
+#include "tools/text/text.hpp"
 
 #include <cstdio>
 #include <fstream>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "document.hpp"
-#include "tools/text/gnuplot.hpp"
+#include "tools/text/text.hpp"
 
 #include <vector>
 

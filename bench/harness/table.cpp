@@ -2,8 +2,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "table.hpp"
 
-#include "tools/arms/compare.hpp"
-#include "tools/text/aligned.hpp"
+#include "tools/arms/arms.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 #include <set>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "forms.hpp"
 
-#include "tools/text/aligned.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 

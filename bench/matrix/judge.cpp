@@ -2,7 +2,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "judge.hpp"
 
-#include "tools/text/statistics.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 #include <cmath>

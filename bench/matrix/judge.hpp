@@ -4,7 +4,7 @@
 #ifndef FSBML_BENCH_MATRIX_JUDGE_HPP
 #define FSBML_BENCH_MATRIX_JUDGE_HPP
 
-#include "tools/arms/compare.hpp"
+#include "tools/arms/arms.hpp"
 
 #include <cstddef>
 #include <string>

@@ -3,7 +3,7 @@
 #include "forms.hpp"
 
 #include "explain/verdict/verdict.hpp"
-#include "tools/text/duration.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "forms.hpp"
 
 #include "tools/launch/command.hpp"
-#include "tools/text/write.hpp"
+#include "tools/text/text.hpp"
 
 #include <fstream>
 #include <sstream>

@@ -3,7 +3,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "collectives.hpp"
 
-#include "tools/points/pattern.hpp"
+#include "tools/points/points.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // accumulates, and the latency of fetch-and-op.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/points/pattern.hpp"
+#include "tools/points/points.hpp"
 #include "tools/session/session.hpp"
 
 #include <algorithm>

@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "draws.hpp"
-#include "tools/points/pattern.hpp"
+
+#include "tools/points/points.hpp"
 #include "tools/session/session.hpp"
 
 #include <algorithm>

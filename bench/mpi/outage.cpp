@@ -2,8 +2,7 @@
 // one of them fails.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/points/options.hpp"
-#include "tools/points/pattern.hpp"
+#include "tools/points/points.hpp"
 
 #include <mpi.h>
 

@@ -1,8 +1,7 @@
 // How a job starts: MPI_Init, the first messages between all pairs of ranks, and what a rank takes then.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/points/options.hpp"
-#include "tools/points/output.hpp"
+#include "tools/points/points.hpp"
 
 #include <mpi.h>
 

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "p2p.hpp"
+
 #include "stream.hpp"
-#include "tools/text/statistics.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 

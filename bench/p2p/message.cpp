@@ -2,7 +2,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "message.hpp"
 
-#include "tools/points/pattern.hpp"
+#include "tools/points/points.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "message.hpp"
+
 #include "p2p.hpp"
-#include "tools/points/pattern.hpp"
+#include "tools/points/points.hpp"
 
 namespace fsbml::bench::p2p
 {

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "bench/mpi/draws.hpp"
-#include "tools/points/options.hpp"
-#include "tools/points/pattern.hpp"
-#include "tools/points/traffic.hpp"
-#include "tools/text/statistics.hpp"
+#include "tools/points/points.hpp"
+#include "tools/text/text.hpp"
 
 #include "../unit/test.hpp"
 

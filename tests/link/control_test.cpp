@@ -2,7 +2,7 @@
 // links, and the socket.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/link/control.hpp"
+#include "tools/link/link.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // One direction of an emulated link, in virtual time.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/link/direction.hpp"
+#include "tools/link/link.hpp"
 
 #include <gtest/gtest.h>
 

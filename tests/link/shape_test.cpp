@@ -1,7 +1,7 @@
 // How users write a link's shape.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/link/shape.hpp"
+#include "tools/link/link.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,10 +2,7 @@
 // document.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/calibrate/figures.hpp"
-#include "tools/calibrate/findings.hpp"
-#include "tools/calibrate/launches.hpp"
-#include "tools/calibrate/show.hpp"
+#include "tools/calibrate/calibrate.hpp"
 
 #include "model/model.hpp"
 #include "records/records.hpp"

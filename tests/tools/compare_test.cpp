@@ -1,7 +1,7 @@
 // Ratios within rounds, what is sure about them, the ideal.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/arms/compare.hpp"
+#include "tools/arms/arms.hpp"
 
 #include "../unit/test.hpp"
 

@@ -1,12 +1,10 @@
 // Launches and what is shown meanwhile.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/arms/rounds.hpp"
+#include "tools/arms/arms.hpp"
 #include "tools/launch/launch.hpp"
-#include "tools/launch/progress.hpp"
-#include "tools/launch/quiet.hpp"
-#include "tools/points/turns.hpp"
-#include "tools/text/aligned.hpp"
+#include "tools/points/points.hpp"
+#include "tools/text/text.hpp"
 
 #include "../unit/test.hpp"
 

@@ -1,7 +1,7 @@
 // Reading FSBML's table of rails from a job's log.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/arms/rail_table.hpp"
+#include "tools/arms/arms.hpp"
 
 #include "../unit/test.hpp"
 

@@ -1,7 +1,7 @@
 // Which networks nodes share, from what they say of their interfaces.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/rails/show.hpp"
+#include "tools/rails/rails.hpp"
 
 #include <stdexcept>
 

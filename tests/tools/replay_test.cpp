@@ -2,9 +2,7 @@
 // simulated.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/replay/cases.hpp"
-#include "tools/replay/rows.hpp"
-#include "tools/replay/simulated.hpp"
+#include "tools/replay/replay.hpp"
 
 #include "sim/traffic/traffic.hpp"
 

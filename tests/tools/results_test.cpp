@@ -1,7 +1,7 @@
 // Reading what the benchmarks print.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/arms/results.hpp"
+#include "tools/arms/arms.hpp"
 
 #include "../unit/test.hpp"
 

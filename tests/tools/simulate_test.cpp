@@ -2,7 +2,7 @@
 // nothing.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/simulate/judge.hpp"
+#include "tools/simulate/simulate.hpp"
 
 #include "../unit/test.hpp"
 

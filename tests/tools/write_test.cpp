@@ -1,7 +1,7 @@
 // What goes into a file that the user names.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "tools/text/write.hpp"
+#include "tools/text/text.hpp"
 
 #include "../unit/test.hpp"
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "rounds.hpp"
+#include "arms.hpp"
 
-#include "compare.hpp"
 #include "tools/launch/launch.hpp"
-#include "tools/launch/progress.hpp"
-#include "tools/launch/quiet.hpp"
-#include "tools/points/turns.hpp"
+#include "tools/points/points.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "figures.hpp"
+#include "calibrate.hpp"
 
 #include "model/model.hpp"
-#include "tools/text/statistics.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 #include <cmath>

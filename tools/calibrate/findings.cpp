@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "findings.hpp"
+#include "calibrate.hpp"
 
-#include "tools/text/duration.hpp"
-#include "tools/text/statistics.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "launches.hpp"
+#include "calibrate.hpp"
 
 #include "tools/launch/launch.hpp"
-#include "tools/launch/progress.hpp"
-#include "tools/launch/quiet.hpp"
 
 #include <algorithm>
 #include <fstream>

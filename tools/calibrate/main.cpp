@@ -1,15 +1,12 @@
 // Runs calibrations, and prints, writes and plots the findings.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "figures.hpp"
-
-#include "launches.hpp"
-#include "show.hpp"
+#include "calibrate.hpp"
 
 #include "records/records.hpp"
 #include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"
-#include "tools/text/write.hpp"
+#include "tools/text/text.hpp"
 
 #include <cstdio>
 #include <fstream>

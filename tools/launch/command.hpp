@@ -1,11 +1,13 @@
-// A program that the driver calls: its command line, its work, and its error messages.
-// SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#pragma once
+// SPDX-License-Identifier: BSD-3-Clause
 
-#include <CLI/CLI.hpp>
+// A program that the driver calls: its command line, its work, and its error messages.
+#ifndef FSBML_TOOLS_LAUNCH_COMMAND_HPP
+#define FSBML_TOOLS_LAUNCH_COMMAND_HPP
 
 #include <functional>
+
+#include <CLI/CLI.hpp>
 
 namespace fsbml::bench
 {
@@ -15,3 +17,5 @@ namespace fsbml::bench
 int run_command(CLI::App &app, int argc, char **argv, const std::function<void()> &work);
 
 } // namespace fsbml::bench
+
+#endif

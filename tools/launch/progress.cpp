@@ -1,7 +1,7 @@
 // The progress of launches.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "progress.hpp"
+#include "launch.hpp"
 
 #include <unistd.h>
 

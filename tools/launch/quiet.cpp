@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "quiet.hpp"
-
 #include "launch.hpp"
 
 #include <chrono>

@@ -2,7 +2,7 @@
 // queue.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "control.hpp"
+#include "link.hpp"
 
 #include <cerrno>
 #include <csignal>

@@ -1,7 +1,7 @@
 // The command line of a benchmark program, by CLI11.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "options.hpp"
+#include "points.hpp"
 
 #include <CLI/CLI.hpp>
 

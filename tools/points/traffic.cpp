@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "traffic.hpp"
+#include "points.hpp"
 
 #include <algorithm>
 #include <cctype>

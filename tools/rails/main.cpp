@@ -1,7 +1,7 @@
 // Which networks nodes share, and which of them FSBML would use.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "show.hpp"
+#include "rails.hpp"
 
 #include "tools/launch/command.hpp"
 

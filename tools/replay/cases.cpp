@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "cases.hpp"
+#include "replay.hpp"
 
 #include "sim/traffic/traffic.hpp"
-#include "tools/text/aligned.hpp"
-#include "tools/whatif/job.hpp"
+#include "tools/text/text.hpp"
+#include "tools/whatif/whatif.hpp"
 
 #include <algorithm>
 #include <filesystem>

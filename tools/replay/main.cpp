@@ -1,16 +1,13 @@
 // Compares the simulator of a cluster with a virtual cluster: the same traffic, on rails as a job has them.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "cases.hpp"
-#include "rows.hpp"
-#include "simulated.hpp"
+#include "replay.hpp"
 
 #include "sim/trace/trace.hpp"
-#include "tools/arms/rounds.hpp"
+#include "tools/arms/arms.hpp"
 #include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"
-#include "tools/text/statistics.hpp"
-#include "tools/text/write.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "rows.hpp"
+#include "replay.hpp"
 
-#include "tools/text/aligned.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "simulated.hpp"
+#include "replay.hpp"
 
 #include "sim/engine/engine.hpp"
 #include "sim/rules/rules.hpp"
-#include "tools/text/statistics.hpp"
+#include "tools/text/text.hpp"
 
 namespace fsbml::replay
 {

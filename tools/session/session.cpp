@@ -2,7 +2,7 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "session.hpp"
 
-#include "tools/points/traffic.hpp"
+#include "tools/points/points.hpp"
 
 #include <algorithm>
 #include <chrono>

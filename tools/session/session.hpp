@@ -1,17 +1,17 @@
-// One run of a benchmark program: MPI, its options, its points.
-// SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#pragma once
+// SPDX-License-Identifier: BSD-3-Clause
 
-#include "tools/points/options.hpp"
-#include "tools/points/output.hpp"
-#include "tools/points/turns.hpp"
+// One run of a benchmark program: MPI, its options, its points.
+#ifndef FSBML_TOOLS_SESSION_HPP
+#define FSBML_TOOLS_SESSION_HPP
 
-#include <mpi.h>
+#include "tools/points/points.hpp"
 
 #include <functional>
 #include <optional>
 #include <string>
+
+#include <mpi.h>
 
 namespace fsbml::bench
 {
@@ -75,3 +75,5 @@ private:
 };
 
 } // namespace fsbml::bench
+
+#endif

@@ -1,7 +1,7 @@
 // The runs as a document: docs/simulate.schema.json.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "show.hpp"
+#include "simulate.hpp"
 
 #include <cmath>
 

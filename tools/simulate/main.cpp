@@ -1,12 +1,11 @@
 // Tests the scheduler in simulation: traffic, rails, seeds and rules, against a lower bound and each other.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "show.hpp"
+#include "simulate.hpp"
 
 #include "sim/rules/rules.hpp"
 #include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"
-#include "tools/launch/progress.hpp"
 
 #include <algorithm>
 #include <chrono>

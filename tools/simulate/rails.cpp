@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "rails.hpp"
+#include "simulate.hpp"
 
 #include "sim/traffic/traffic.hpp"
-#include "tools/text/aligned.hpp"
-#include "tools/text/duration.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "runs.hpp"
+#include "simulate.hpp"
 
 #include "sim/optimum/optimum.hpp"
 #include "sim/rules/rules.hpp"

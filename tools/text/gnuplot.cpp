@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "gnuplot.hpp"
+#include "text.hpp"
 
 #include "tools/launch/launch.hpp"
-#include "write.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,9 +1,9 @@
 // Findings in the decisions of a job's processes, one file after the other.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "findings.hpp"
+#include "trace.hpp"
 
-#include "tools/text/aligned.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 #include <cstdlib>

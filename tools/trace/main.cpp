@@ -1,10 +1,10 @@
 // Why messages went where they did: reads the decisions that a job's processes have kept.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "show.hpp"
+#include "trace.hpp"
 
 #include "tools/launch/command.hpp"
-#include "tools/text/write.hpp"
+#include "tools/text/text.hpp"
 
 #include <fmt/format.h>
 

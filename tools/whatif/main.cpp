@@ -1,11 +1,11 @@
 // What a job would gain from other rails: simulates its trace on the rails of a table, and on changed ones.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "show.hpp"
+#include "whatif.hpp"
 
 #include "sim/trace/trace.hpp"
 #include "tools/launch/command.hpp"
-#include "tools/text/write.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 #include <cstdio>

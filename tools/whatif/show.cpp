@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "show.hpp"
+#include "whatif.hpp"
 
-#include "tools/text/aligned.hpp"
+#include "tools/text/text.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-
-#include "tools/text/duration.hpp"
 
 #include <fmt/format.h>
 

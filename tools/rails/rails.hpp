@@ -1,16 +1,51 @@
-// The networks of some nodes: which of them FSBML would use as rails between them, and why not the others.
-// SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#pragma once
+// SPDX-License-Identifier: BSD-3-Clause
 
-#include "nodes.hpp"
+// The networks of some nodes: what nodes say of their interfaces, which of them FSBML would use as rails, and
+// that as text.
+#ifndef FSBML_TOOLS_RAILS_HPP
+#define FSBML_TOOLS_RAILS_HPP
 
 #include "api/fsbml_explain.h"
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace fsbml::rails
 {
+
+// ---- What nodes say of their interfaces, as tools/rails/look.sh prints it.
+
+enum class State { up, down, cut };
+
+struct Interface {
+    std::string name;
+    std::string address, network; // such as "10.71.0.1" and "10.71.0.0/24"; empty: it has none
+    State state = State::up;
+    std::uint32_t mtu = 0;
+    double mbit = 0.0; // 0: not known
+    std::string device, driver, numa;
+    std::string kind;               // bond, bridge, tunnel, vlan, hardware, virtual, ...
+    std::vector<std::string> below; // what it is made of
+};
+
+struct Rdma {
+    std::string port, state, rate;
+};
+
+struct Node {
+    std::string name;
+    std::vector<Interface> interfaces;
+    std::vector<Rdma> rdma;
+};
+
+// Throws std::runtime_error for a line that is not as it should be.
+std::vector<Node> read_nodes(const std::string &text);
+
+// ---- The networks of some nodes: which of them FSBML would use as rails between them, and why not the
+// others.
 
 struct Member {
     std::string node;
@@ -59,4 +94,15 @@ std::string plan_of(const std::vector<Network> &networks);
 // Whether an earlier job has measured all rails.
 bool all_measured(const std::vector<Network> &networks);
 
+// ---- The networks as text.
+
+// A line a network.
+std::string networks_table(const std::vector<Network> &networks, std::size_t n_nodes);
+
+// What it comes to: which rails FSBML would use, why not the others and what to do about it, and by which
+// rails messages would go.
+std::string verdict_of(const std::vector<Network> &networks, std::size_t n_nodes);
+
 } // namespace fsbml::rails
+
+#endif
