@@ -3,7 +3,7 @@
 // takes when a delay has let the message arrive. The latency test gives o_s + L + o_r, and so L.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "operations.hpp"
+#include "btl.hpp"
 
 #include "tools/text/text.hpp"
 

@@ -1,7 +1,7 @@
 // Micro-benchmarks below MPI: on one of Open MPI's BTLs, as the BML offers it, past the PML.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "operations.hpp"
+#include "btl.hpp"
 
 #include <algorithm>
 #include <cstdio>

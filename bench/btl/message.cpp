@@ -1,7 +1,7 @@
 // Messages, the memory that they are sent from, and whether they arrived.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "message.hpp"
+#include "btl.hpp"
 
 #include "tools/points/points.hpp"
 

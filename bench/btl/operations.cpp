@@ -2,7 +2,7 @@
 // and the rate of messages with and without completion callbacks.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "operations.hpp"
+#include "btl.hpp"
 
 #include <algorithm>
 #include <sys/resource.h>

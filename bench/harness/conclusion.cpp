@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "conclusion.hpp"
+#include "harness.hpp"
 
 #include "tools/arms/arms.hpp"
 

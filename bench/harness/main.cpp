@@ -1,9 +1,8 @@
 // The bench's harness: launches arms in turns, compares them, and prints, writes and plots the results.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "plots.hpp"
+#include "harness.hpp"
 
-#include "table.hpp"
 #include "tools/arms/arms.hpp"
 #include "tools/launch/command.hpp"
 #include "tools/launch/launch.hpp"

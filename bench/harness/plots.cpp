@@ -1,9 +1,7 @@
 // Plots of a run: their data and scripts.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "plots.hpp"
-
-#include "table.hpp"
+#include "harness.hpp"
 
 #include <algorithm>
 #include <map>

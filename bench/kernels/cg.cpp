@@ -1,7 +1,7 @@
 // Conjugate gradients for a sparse system: Poisson's equation on a square, with five values in a row.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "sparse_matrix.hpp"
+#include "kernels.hpp"
 
 #include <algorithm>
 #include <cmath>

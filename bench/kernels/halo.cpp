@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "halo.hpp"
+#include "kernels.hpp"
 
 #include <algorithm>
 

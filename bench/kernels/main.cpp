@@ -1,7 +1,8 @@
 // Kernels of real applications: the time of a step, and how much of it is spent in MPI.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "kernel.hpp"
+#include "kernels.hpp"
+
 #include "tools/session/session.hpp"
 
 namespace

@@ -2,7 +2,7 @@
 // rank.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "kernel.hpp"
+#include "kernels.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,8 +1,7 @@
 // A spectral code: a Fourier transform of two dimensions and back, with transpositions over all ranks.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "kernel.hpp"
-#include "row_transform.hpp"
+#include "kernels.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Stencil codes of two and three dimensions: waves on a periodic grid.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "halo.hpp"
+#include "kernels.hpp"
 
 #include <cmath>
 

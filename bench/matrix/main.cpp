@@ -1,7 +1,7 @@
 // One table of many benchmarks: each regime's, and how the measurements at start came out.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "forms.hpp"
+#include "matrix.hpp"
 
 #include "tools/launch/command.hpp"
 #include "tools/text/text.hpp"

@@ -1,7 +1,9 @@
-// The times that the collective benchmark takes, and its skew.
-// SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#pragma once
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The times that the collective benchmark takes, and its skew.
+#ifndef FSBML_BENCH_MPI_COLLECTIVES_HPP
+#define FSBML_BENCH_MPI_COLLECTIVES_HPP
 
 #include "tools/session/session.hpp"
 
@@ -58,3 +60,5 @@ private:
 };
 
 } // namespace fsbml::bench::collectives
+
+#endif

@@ -1,7 +1,9 @@
-// Messages drawn at random, the same on every rank: a seed makes them, not a clock.
-// SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#pragma once
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Messages drawn at random, the same on every rank: a seed makes them, not a clock.
+#ifndef FSBML_BENCH_MPI_DRAWS_HPP
+#define FSBML_BENCH_MPI_DRAWS_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -37,3 +39,5 @@ std::vector<Message> draw_messages(int ranks, int count, Distribution distributi
                                    std::size_t high, std::mt19937_64 &generator);
 
 } // namespace fsbml::bench
+
+#endif

@@ -2,9 +2,8 @@
 // that bulk gets.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "message.hpp"
-
 #include "p2p.hpp"
+
 #include "tools/points/points.hpp"
 
 namespace fsbml::bench::p2p

@@ -3,7 +3,6 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "p2p.hpp"
 
-#include "stream.hpp"
 #include "tools/text/text.hpp"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 // computing meanwhile.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "message.hpp"
 #include "p2p.hpp"
 
 #include <ctime>

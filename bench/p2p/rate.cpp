@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 #include "p2p.hpp"
-#include "stream.hpp"
 
 #include <algorithm>
 #include <numeric>

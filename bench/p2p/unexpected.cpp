@@ -1,9 +1,8 @@
 // Messages that are there before their receives: the cost of a long queue, matched from either end.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "message.hpp"
-
 #include "p2p.hpp"
+
 #include "tools/points/points.hpp"
 
 namespace fsbml::bench::p2p

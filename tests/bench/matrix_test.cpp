@@ -1,8 +1,7 @@
 // What a matrix makes of benchmarks and of starts.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "bench/matrix/forms.hpp"
-#include "bench/matrix/judge.hpp"
+#include "bench/matrix/matrix.hpp"
 
 #include "../unit/test.hpp"
 

@@ -1,7 +1,7 @@
 // What is drawn, and what the document says.
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#include "bench/harness/plots.hpp"
+#include "bench/harness/harness.hpp"
 
 #include "../unit/test.hpp"
 

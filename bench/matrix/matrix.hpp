@@ -1,8 +1,10 @@
-// The cells of a matrix: what FSBML takes in a regime, and the best of all other arms, round by round.
-// SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
-#ifndef FSBML_BENCH_MATRIX_JUDGE_HPP
-#define FSBML_BENCH_MATRIX_JUDGE_HPP
+// SPDX-License-Identifier: BSD-3-Clause
+
+// FSBML against all other arms in several regimes: the cells, what they say, and that for users, as a page,
+// and for programs.
+#ifndef FSBML_BENCH_MATRIX_HPP
+#define FSBML_BENCH_MATRIX_HPP
 
 #include "tools/arms/arms.hpp"
 
@@ -14,6 +16,8 @@
 
 namespace fsbml::matrix
 {
+
+// ---- The cells of a matrix: what FSBML takes in a regime, and the best of all other arms, round by round.
 
 using bench::Verdict;
 
@@ -59,6 +63,20 @@ struct Starts {
 // Of the tables that jobs print (bml_fsbml_verbose 1): `set` are the rails' G in ns/byte in their order, 0:
 // not known.
 Starts starts_of(const std::string &regime, const std::string &printed, const std::vector<double> &set);
+
+// ---- A matrix for users, as a page, and for programs.
+
+struct Matrix {
+    std::string setting;
+    std::vector<Cell> cells;
+    std::vector<Starts> starts;
+    std::vector<std::pair<std::string, std::string>> about; // each regime's name, and its rails in words
+};
+
+std::string text_of(const Matrix &matrix);
+std::string page_of(const Matrix &matrix);
+std::string leaflet_of(const Matrix &matrix);     // a page to hand round, of a few cells of each regime
+nlohmann::json document_of(const Matrix &matrix); // docs/matrix.schema.json
 
 } // namespace fsbml::matrix
 
