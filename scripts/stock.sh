@@ -6,6 +6,9 @@
 #   stock_build PREFIX FORCE CFLAGS   builds what is not built yet; FORCE=yes begins anew; CFLAGS="": as the last time
 #   configure_options PREFIX      prints configure's options for that Open MPI, one a line
 
+# dash takes a fifth less time than bash for configure, and for each call of libtool.
+! have dash || export CONFIG_SHELL=${CONFIG_SHELL:-$(command -v dash)}
+
 configure_options() {
     printf -- '--with-openmpi=%s\n' "$1"
     [ ! -f "$(headers_record "$1")" ] || printf -- '--with-openmpi-headers=%s\n' "$(headers_dir "$1")"
@@ -82,21 +85,20 @@ configure_error() {
 
 # The sources as the build sees them: links into this tree, so that what autoreconf generates lies beside the links and not
 # in the tree, which may be read-only or configured by hand.
-link_sources() {
-    local farm=$1 file
-    mkdir -p "$farm"
-    (
-        cd "$FSBML_TOP" || exit
-        find configure.ac configure.m4 Makefile.am LICENSE ompi/mca/bml/fsbml sim tests -type f \
-            \( -name '*.ac' -o -name '*.m4' -o -name '*.am' -o -name '*.mk' -o -name '*.map' -o -name '*.txt' -o -name '*.[ch]' \
-            -o -name '*.[ch]pp' -o -name '*.awk' -o -name '*.xml' -o -name '*_test.sh' -o -name LICENSE \) -print
-    ) | while IFS= read -r file; do
-        [ -L "$farm/$file" ] && [ "$(readlink -- "$farm/$file")" = "$FSBML_TOP/$file" ] && continue
-        mkdir -p "$farm/$(dirname -- "$file")"
-        ln -sfn -- "$FSBML_TOP/$file" "$farm/$file"
+link_sources() (
+    farm=$1
+    shopt -s nullglob
+    cd "$FSBML_TOP" || exit
+    # One call of ln a folder: one a file would take seconds. (A pattern, as what is not there has no place in the list: LICENS[E].)
+    { echo . && find ompi/mca/bml/fsbml sim tests -type d; } | while IFS= read -r folder; do
+        files=()
+        for file in "$PWD/$folder"/{LICENS[E],*_test.sh,*.{ac,m4,am,mk,map,txt,c,h,cpp,hpp,awk,xml}}; do
+            [ "$farm/$folder/${file##*/}" -ef "$file" ] || files+=("$file")
+        done
+        [ ${#files[@]} -eq 0 ] || { mkdir -p "$farm/$folder" && ln -sf -t "$farm/$folder" -- "${files[@]}"; }
     done
     find "$farm" -xtype l -delete
-}
+)
 
 # Contents and times: make would else run the autotools by itself, in the middle of a build.
 autotools_key() {
