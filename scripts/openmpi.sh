@@ -25,7 +25,7 @@ FSBML_REFERENCE_FLAGS=(
     # For tests and demonstrations, not for speed: -O3 and debug information would double the time.
     CFLAGS=-O1
     # What has nothing to do with BTLs is a third of the compiling: files, other PMLs than ob1, other networks, collectives that are off by default.
-    "--enable-mca-no-build=io,fs,fbtl,fcoll,sharedfp,common-ompio,mtl,pml-cm,pml-monitoring,pml-v,vprotocol,osc-monitoring,coll-monitoring,common-monitoring,topo-treematch,btl-ofi,btl-usnic,btl-smcuda,btl-uct,coll-han,coll-adapt,coll-ftagree,coll-spacc"
+    "--enable-mca-no-build=io,fs,fbtl,fcoll,sharedfp,common-ompio,mtl,pml-cm,pml-monitoring,pml-v,vprotocol,osc-monitoring,coll-monitoring,common-monitoring,topo-treematch,btl-ofi,btl-usnic,btl-smcuda,btl-uct,coll-han,coll-adapt,coll-ftagree,coll-spacc,op-avx"
 )
 
 # reference_runtime: flags for PMIx and PRRTE, one a line: the system's, where its PMIx and its prterun go with 5.0, which saves half of
