@@ -205,7 +205,7 @@ harness_start() {
     harness_started=${EPOCHREALTIME/[.,]/}
     : >"$harness_stdout"
     : >"$harness_stderr"
-    timeout -k 20 "$limit" "$FSBML_TOP/fsbml" cluster run --name "$harness_cluster" "${harness_which[@]}" -n "$ranks" -- "$@" \
+    timeout -k 20 "$limit" "${harness_undisturbed[@]}" "$FSBML_TOP/fsbml" cluster run --name "$harness_cluster" "${harness_which[@]}" -n "$ranks" -- "$@" \
         >"$harness_stdout" 2>"$harness_stderr" </dev/null &
     harness_pid=$!
 }
@@ -225,13 +225,17 @@ harness_job() {
     harness_wait
 }
 
-# harness_measure NAME RANKS ARGUMENTS...: a job of the test NAME that measures its rails. On a busy machine FSBML gives the
-# measurement up, and says so: there is nothing to see then, and the job may run again, from what harness_again makes the same as before.
+# harness_measure NAME RANKS ARGUMENTS...: a job of the test NAME that measures its rails. Other programs cannot take the processors from
+# it, where real-time priority is allowed. Else on a busy machine FSBML gives the measurement up, and says so: there is nothing to see then,
+# and the job may run again, from what harness_again makes the same as before.
+harness_undisturbed=()
 harness_again() { :; }
 
 harness_measure() {
-    local name=$1
+    local name=$1 harness_undisturbed=()
     shift
+    # Not for jobs in whose midst a rail is changed: the kernel's own threads, by which it is, would have to wait.
+    ! chrt -r 1 true 2>/dev/null || harness_undisturbed=(chrt -r 1)
     while :; do
         harness_job "$LIMIT" "$@"
         grep -q 'the measurement was disturbed' "$harness_stderr" || break
