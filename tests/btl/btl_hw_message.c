@@ -202,6 +202,7 @@ int hw_receive(module_t *m, uint64_t now)
             if (f->due_ns > now) {
                 break;
             }
+            (void) atomic_load(&registered);
             deliver(m, rank, f);
             read += (sizeof(frame_t) + f->bytes + 15) & ~UINT64_C(15);
             atomic_store(&r->read, read);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
+_Atomic uint32_t registered;
+
 static mca_btl_base_registration_handle_t *hw_register(mca_btl_base_module_t *btl,
                                                        struct mca_btl_base_endpoint_t *endpoint, void *base,
                                                        size_t size, uint32_t flags)
@@ -28,6 +30,7 @@ static mca_btl_base_registration_handle_t *hw_register(mca_btl_base_module_t *bt
             r->size = size;
             atomic_store(&r->key, key);
             *h = (mca_btl_base_registration_handle_t){(uintptr_t) base, size, m->index, slot, key, my_rank};
+            (void) atomic_fetch_add(&registered, 1);
             return h;
         }
     }
