@@ -15,17 +15,8 @@ RECALLED='parameters of an earlier job, from'
 KEPT='parameters kept in'
 CHANGED='is not what an earlier job has measured'
 
-# job NAME ARGUMENTS...: one more job on the cluster, verbose, for the tests from NAME on. A repetition finds the file that the job found.
-job() {
-    rm -rf -- "$harness_logs/before"
-    [ ! -d "$cache" ] || cp -a -- "$cache" "$harness_logs/before"
-    harness_measure "$1" 2 --mca bml fsbml --mca bml_fsbml_verbose 5 -x XDG_CACHE_HOME="$cache" "${@:2}" "${harness_command[@]}"
-}
-
-harness_again() {
-    rm -rf -- "$cache"
-    [ ! -d "$harness_logs/before" ] || cp -a -- "$harness_logs/before" "$cache"
-}
+# job ARGUMENTS...: one more job on the cluster, verbose.
+job() { harness_measure 2 --mca bml fsbml --mca bml_fsbml_verbose 5 -x XDG_CACHE_HOME="$cache" "$@" "${harness_command[@]}"; }
 
 verdict() { harness_said "order 1" "$LIMIT" "$@"; }
 
@@ -51,19 +42,19 @@ files() { find "$cache" -type f | wc -l; }
 kept() { find "$cache" -type f -name 'rails-*' | head -n 1; }
 
 kept_and_used() {
-    job "the first job keeps what it measures" --mca bml_fsbml_cache write
+    job --mca bml_fsbml_cache write
     harness_result "the first job keeps what it measures" "$(verdict "$KEPT" "$RECALLED")"
     harness_result "... in one file, of this user alone" "$([ "$(files) $(stat -c %a "$(kept)" 2>/dev/null)" = "1 600" ] || find "$cache" -ls)"
-    job "the second job uses it" --mca bml_fsbml_cache write
+    job --mca bml_fsbml_cache write
     harness_result "the second job uses it" "$(verdict "$RECALLED" "$KEPT|$CHANGED")"
     harness_result "... with the same rate of the slow rail" "$(about "$(rate rail1)" 2.39)"
-    job "... as does one that may not write" --mca bml_fsbml_cache read
+    job --mca bml_fsbml_cache read
     harness_result "... as does one that may not write" "$(verdict "$RECALLED" "$KEPT|$CHANGED")"
-    job "by default there is no cache"
+    job
     harness_result "by default there is no cache" "$(verdict '' "$RECALLED|$KEPT")"
-    job "what was measured otherwise is not used" --mca bml_fsbml_cache read --mca bml_fsbml_samples 8
+    job --mca bml_fsbml_cache read --mca bml_fsbml_samples 8
     harness_result "what was measured otherwise is not used" "$(verdict '' "$RECALLED|$KEPT|cannot be used")"
-    job "... nor what is of nodes without a site's name" --mca bml_fsbml_cache read --mca bml_fsbml_site here
+    job --mca bml_fsbml_cache read --mca bml_fsbml_site here
     harness_result "... nor what is of nodes without a site's name" "$(verdict '' "$RECALLED|$KEPT|cannot be used")"
 }
 
@@ -71,20 +62,20 @@ changed_rails() {
     local before
     before=$(cksum "$(kept)")
     harness_cluster_up 2 200mbit 60mbit
-    job "a rail that has changed is measured again" --mca bml_fsbml_cache read
+    job --mca bml_fsbml_cache read
     harness_result "a rail that has changed is measured again" "$(verdict "$CHANGED" "$KEPT")"
     harness_result "... and found to be faster" "$(about "$(rate rail1)" 7.17)"
     harness_result "... and what is kept stays as it is" "$([ "$(cksum "$(kept)")" = "$before" ] || echo "it has changed")"
-    job "... unless it may be written" --mca bml_fsbml_cache write
+    job --mca bml_fsbml_cache write
     harness_result "... unless it may be written" "$(verdict "$KEPT" '')"
-    job "... and then is used" --mca bml_fsbml_cache read
+    job --mca bml_fsbml_cache read
     harness_result "... and then is used" "$(verdict "$RECALLED" "$CHANGED")"
     harness_result "... with the new rate" "$(about "$(rate rail1)" 7.17)"
     harness_cluster_up 2 200mbit,delay=3ms 60mbit
-    job "as is a rail with another latency" --mca bml_fsbml_cache read
+    job --mca bml_fsbml_cache read
     harness_result "as is a rail with another latency" "$(verdict "$CHANGED" '')"
     harness_cluster_up 2 200mbit 20mbit
-    job "and back again" --mca bml_fsbml_cache write
+    job --mca bml_fsbml_cache write
     harness_result "and back again" "$(verdict "$KEPT" '')"
     disturbed
 }
@@ -99,7 +90,7 @@ disturbed() {
         "${harness_command[@]}"
     taskset -cp "$processors" $$ >/dev/null
     harness_result "what was disturbed is kept as such" "$(verdict "$KEPT.*, but the measurement was disturbed" "$RECALLED")"
-    job "... and measured again by the next job" --mca bml_fsbml_cache write
+    job --mca bml_fsbml_cache write
     harness_result "... and measured again by the next job" "$(verdict "is not used: its measurement was disturbed" "$RECALLED")"
     harness_result "... which replaces it" "$(grep -q "$KEPT" "$harness_stderr" || echo "it does not keep it"; about "$(rate rail1)" 2.39)"
 }
@@ -109,10 +100,10 @@ spoilt() {
     local name=$1 reason=$2
     shift 2
     "$@" "$(kept)"
-    job "$name" --mca bml_fsbml_cache write
+    job --mca bml_fsbml_cache write
     # The run-time of 4.1 loses one message in twenty of those that a process sends while MPI starts.
     harness_result "$name" "$(verdict "(Reason: +|is not used: )$reason" "$RECALLED")"
-    job "... and is replaced" --mca bml_fsbml_cache read
+    job --mca bml_fsbml_cache read
     harness_result "... and is replaced" "$(verdict "$RECALLED" "cannot be used|$CHANGED")"
 }
 
@@ -123,7 +114,7 @@ bad_files() {
     spoilt "a file of a later version" "it is of version 9" sed -i '1s/ [0-9]*$/ 9/'
     spoilt "a file that others can write" "others than this user can write it" chmod 666
     cache=/proc/fsbml
-    job "a folder in which nothing can be made" --mca bml_fsbml_cache write
+    job --mca bml_fsbml_cache write
     harness_result "a folder in which nothing can be made" "$(verdict "cannot be kept for later jobs|are not kept" '')"
     cache=$harness_logs/cache
 }
@@ -131,13 +122,13 @@ bad_files() {
 pinned() {
     local mine=$harness_logs/mine
     sed -E '/ rail1 /s/ G=[^ ]+/ G=1000/' "$(kept)" >"$mine"
-    job "a file that the user has edited is used as it is" --mca bml_fsbml_table "$mine"
+    job --mca bml_fsbml_table "$mine"
     harness_result "a file that the user has edited is used as it is" "$(verdict '' 'cannot be used|measurement')"
     harness_result "... whatever the rails are" "$(about "$(rate rail1)" 1)"
     sed -i '/ rail1 /d' "$mine"
-    job "one that lacks a rail ends MPI_Init" --mca bml_fsbml_table "$mine"
+    job --mca bml_fsbml_table "$mine"
     harness_result "one that lacks a rail ends MPI_Init" "$(refusal 'a rail of this job is not in it')"
-    job "... as does one that is not there" --mca bml_fsbml_table "$harness_logs/nowhere"
+    job --mca bml_fsbml_table "$harness_logs/nowhere"
     harness_result "... as does one that is not there" "$(refusal 'it cannot be opened: No such file')"
 }
 

@@ -32,7 +32,7 @@ measures_still() { kill -0 "$harness_pid" 2>/dev/null && ! grep -q 'begins' "$ha
 in_the_midst() {
     local midst=1
     while measures_still; do
-        if [ "$(grep -c 'PRTT(' "$harness_stderr")" -ge 8 ]; then
+        if [ "$(grep -c 'PRTT(' "$harness_stderr")" -ge 20 ]; then
             midst=0
             "$@" || midst=1
             break
@@ -42,6 +42,14 @@ in_the_midst() {
     [ "$midst" -eq 0 ] || kill -TERM "$harness_pid" 2>/dev/null || :
     harness_wait
     return "$midst"
+}
+
+# disturb NAME COMMAND...: a job in whose midst the command runs; once more where its measurement had ended before.
+disturb() {
+    local name=$1
+    shift
+    start "${LONG[@]}"
+    while ! in_the_midst "$@" && again "$name" "the measurement had ended before"; do start "${LONG[@]}"; done
 }
 
 # rate RAIL FILE: MB/s of a rail, as the job with that output has it; empty if it was not measured.
@@ -70,11 +78,8 @@ harness_fsbml_quietly() { "$FSBML_TOP/fsbml" "$@" >/dev/null 2>&1 </dev/null; }
 falls_silent() {
     local rail=$1 name="rail$1 falls silent in the midst of it"
     harness_wanted "$name" || return 0
-    while :; do
-        harness_cluster_up 3 200mbit 20mbit
-        start "${LONG[@]}"
-        if in_the_midst cut_the_cable "$rail" || ! again "$name" "the measurement ended before"; then break; fi
-    done
+    harness_cluster_up 3 200mbit 20mbit
+    disturb "$name" cut_the_cable "$rail"
     harness_result "$name" "$(verdict "$FELL_SILENT")"
     harness_cluster_down # it has lost a cable
 }
@@ -126,8 +131,7 @@ stalls() {
     local name="frames of a rail get lost in the midst of it"
     harness_wanted "$name" || return 0
     harness_cluster_up 3 50mbit,delay=0us 20mbit
-    start "${LONG[@]}"
-    in_the_midst lose_frames || :
+    disturb "$name" lose_frames
     harness_result "$name" "$(verdict)"
     harness_result "... and goes by no wrong figures of it" "$(wrong rail1 1.5 2.39 "$harness_stderr")"
     harness_cluster_down
@@ -164,7 +168,7 @@ each_its_own_way() {
     harness_wanted "$name" || return 0
     harness_cluster_up 3 200mbit 20mbit
     slow_one_way
-    harness_measure "$name" 3 "${PLACED[@]}" --mca bml_fsbml_verbose 5 "${harness_command[@]}"
+    harness_measure 3 "${PLACED[@]}" --mca bml_fsbml_verbose 5 "${harness_command[@]}"
     harness_result "$name: the job ends right" "$(verdict "$seen")"
     harness_result "... it is as fast as before there" "$(near rail1 1.35 2.39 "$harness_stderr")"
     harness_result "... a process that sends the slow way knows it" \

@@ -84,7 +84,7 @@ run_case() {
     harness_program classes $stream
     # shellcheck disable=SC2086  # one word a rail
     harness_cluster_up "$nodes" $rails
-    harness_measure "$name" "$ranks" "${arguments[@]}" "${harness_command[@]}"
+    harness_measure "$ranks" "${arguments[@]}" "${harness_command[@]}"
     harness_result "$name" "$(verdict "$tables" "$pairs" "$share" "$stream")"
     sed -nE 's/.*(ranks [0-9]+ and [0-9]+ have measured .*)/# \1/p' "$harness_stderr"
     sed -n 's/^suite: MPI_Init/# MPI_Init/p' "$harness_stdout"

@@ -122,10 +122,10 @@ run_case() {
     harness_fsbml cluster set --name "$harness_cluster" --node $((nodes - 1)) --rail 1 up "address=10.71.1.$nodes/24"
 }
 
-# job NAME ARGUMENTS...: one more job that measures, for the test NAME.
+# job ARGUMENTS...: one more job that measures.
 job() {
-    harness_measure "$1" 2 --mca bml fsbml --mca bml_fsbml_verbose 5 --mca bml_fsbml_budget 2000 \
-        --mca bml_fsbml_probe_timeout 2000 -x XDG_CACHE_HOME="$harness_logs/cache" "${@:2}" "${harness_command[@]}"
+    harness_measure 2 --mca bml fsbml --mca bml_fsbml_verbose 5 --mca bml_fsbml_budget 2000 \
+        --mca bml_fsbml_probe_timeout 2000 -x XDG_CACHE_HOME="$harness_logs/cache" "$@" "${harness_command[@]}"
 }
 
 # A rail is slow by what an earlier job has measured; by itself, 200 beside 5 Mbit/s is as good as any.
@@ -135,17 +135,17 @@ slowed() {
     rails_up 2
     mkdir -p "$harness_logs/cache"
     harness_program order 1
-    job "rails without a fault" --mca bml_fsbml_cache write
+    job --mca bml_fsbml_cache write
     reason=$(harness_failure "order 1" "$LIMIT")
     [ -n "$reason" ] || grep -q 'parameters kept in' "$harness_stderr" || reason='the parameters were not kept for the next job'
     [ -n "$reason" ] || [ -z "$(sentences)" ] || reason="a fault is named where there is none: $(sentences)"
     harness_result "rails without a fault" "$reason"
     harness_fsbml cluster set --name "$harness_cluster" --node 1 --rail 1 rate=5mbit
-    job "unlike rails"
+    job
     reason=$(harness_failure "order 1" "$LIMIT")
     [ -n "$reason" ] || [ -z "$(sentences)" ] || reason="a fault is named where there is none: $(sentences)"
     harness_result "unlike rails" "$reason"
-    job "slowed since an earlier job" --mca bml_fsbml_cache read --mca bml_fsbml_report "$harness_logs/report.json"
+    job --mca bml_fsbml_cache read --mca bml_fsbml_report "$harness_logs/report.json"
     reason=$(harness_failure "order 1" "$LIMIT")
     [ -n "$reason" ] || reason=$(named slow "$slow" 0-1)
     [ -n "$reason" ] || reason=$(reported "is far slower than it should be" "$slow")

@@ -225,23 +225,13 @@ harness_job() {
     harness_wait
 }
 
-# harness_measure NAME RANKS ARGUMENTS...: a job of the test NAME that measures its rails. Other programs cannot take the processors from
-# it, where real-time priority is allowed. Else on a busy machine FSBML gives the measurement up, and says so: there is nothing to see then,
-# and the job may run again, from what harness_again makes the same as before.
+# harness_measure RANKS ARGUMENTS...: a job that measures its rails. Other programs cannot take the processors from it, where real-time
+# priority is allowed. Not for jobs in whose midst a rail is changed: the kernel's own threads, by which it is, would have to wait.
 harness_undisturbed=()
-harness_again() { :; }
-
 harness_measure() {
-    local name=$1 harness_undisturbed=()
-    shift
-    # Not for jobs in whose midst a rail is changed: the kernel's own threads, by which it is, would have to wait.
+    local harness_undisturbed=()
     ! chrt -r 1 true 2>/dev/null || harness_undisturbed=(chrt -r 1)
-    while :; do
-        harness_job "$LIMIT" "$@"
-        grep -q 'the measurement was disturbed' "$harness_stderr" || break
-        again "$name" "the measurement was disturbed" 2 || break
-        harness_again
-    done
+    harness_job "$LIMIT" "$@"
 }
 
 # harness_job_until COMMAND LIMIT RANKS ARGUMENTS...: stops the job once the command is true; harness_status is then 'stopped'.
