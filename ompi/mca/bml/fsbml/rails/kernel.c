@@ -3,6 +3,7 @@
 /* What the kernel knows of a rail that is a network interface: how much it sent, for all programs, its state,
  * and the TCP connections of all processes. Nothing here is asked on the way of a message. */
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -44,29 +45,58 @@ bool fsbml_kernel_counters(const char *interface, fsbml_kernel_counters_t *c)
     return found;
 }
 
+/* The table of interfaces, kept open: to open it takes longer than to read it. */
+static struct {
+    opal_mutex_t lock;
+    int fd;
+} table = {.lock = OPAL_MUTEX_STATIC_INIT, .fd = -1};
+
+void fsbml_kernel_forget(void)
+{
+    opal_mutex_lock(&table.lock);
+    if (table.fd >= 0) {
+        (void) close(table.fd);
+    }
+    table.fd = -1;
+    opal_mutex_unlock(&table.lock);
+}
+
 /* In one go for all: the kernel writes the whole table anew for each reader. */
 uint32_t fsbml_kernel_sent(uint32_t rails, uint64_t bytes[FSBML_MAX_RAILS])
 {
-    char line[512], name[FSBML_MAX_RAILS][FSBML_NAME_MAX];
+    char text[4096], name[FSBML_MAX_RAILS][FSBML_NAME_MAX];
     uint32_t known = 0;
+    size_t have = 0; /* bytes of a line that began in what was read before */
+    ssize_t n = 0;
     for (uint32_t left = rails; 0 != left; left &= left - 1) {
         const uint32_t rail = (uint32_t) __builtin_ctz(left);
         fsbml_kernel_interface(rail, name[rail]);
     }
-    FILE *f = 0 != rails ? fopen("/proc/self/net/dev", "r") : NULL;
-    while (NULL != f && known != rails && NULL != fgets(line, sizeof(line), f)) {
-        for (uint32_t left = rails & ~known; 0 != left; left &= left - 1) {
-            const uint32_t rail = (uint32_t) __builtin_ctz(left);
-            fsbml_kernel_counters_t c;
-            if (counters_of(line, name[rail], &c)) {
-                bytes[rail] = c.bytes_out;
-                known |= fsbml_bit(rail);
+    opal_mutex_lock(&table.lock);
+    table.fd = table.fd >= 0 || 0 == rails ? table.fd : open("/proc/self/net/dev", O_RDONLY | O_CLOEXEC);
+    for (off_t at = 0; table.fd >= 0 && known != rails; at += n) {
+        char *line = text, *end = NULL;
+        n = pread(table.fd, text + have, sizeof(text) - 1 - have, at);
+        if (n <= 0) {
+            break;
+        }
+        have += (size_t) n;
+        text[have] = '\0';
+        for (; NULL != (end = strchr(line, '\n')); line = end + 1) {
+            *end = '\0';
+            for (uint32_t left = rails & ~known; 0 != left; left &= left - 1) {
+                const uint32_t rail = (uint32_t) __builtin_ctz(left);
+                fsbml_kernel_counters_t c;
+                if (counters_of(line, name[rail], &c)) {
+                    bytes[rail] = c.bytes_out;
+                    known |= fsbml_bit(rail);
+                }
             }
         }
+        have -= (size_t) (line - text);
+        memmove(text, line, have);
     }
-    if (NULL != f) {
-        (void) fclose(f);
-    }
+    opal_mutex_unlock(&table.lock);
     return known;
 }
 

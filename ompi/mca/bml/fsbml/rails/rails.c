@@ -316,6 +316,7 @@ void fsbml_rails_teardown(void)
 {
     fsbml_rails_t *m = &fsbml_rails;
     fsbml_pairing_reset();
+    fsbml_kernel_forget();
     n_left_out = 0;
     for (uint32_t g = 0; g < m->n_groups; ++g) {
         free(m->group[g]);

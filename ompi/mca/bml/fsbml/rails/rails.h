@@ -171,6 +171,8 @@ void fsbml_kernel_connections(bool (*fn)(const fsbml_kernel_connection_t *c, voi
 /** Bytes that these rails' interfaces have sent since they are there, by all programs; those of which it is
  * known. */
 uint32_t fsbml_kernel_sent(uint32_t rails, uint64_t bytes[FSBML_MAX_RAILS]);
+/** Closes what that keeps open. */
+void fsbml_kernel_forget(void);
 typedef struct fsbml_kernel_link_t {
     bool carrier;      /**< false only of an interface that is up and has none */
     uint8_t device[6]; /**< its address, zeros: it has none */
