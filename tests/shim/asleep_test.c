@@ -3,6 +3,8 @@
 /* In a job of many processes, one connection to a peer is enough until another one can gain: the other paths
  * sleep. */
 
+#include <unistd.h>
+
 #include "fake_pml.h"
 #include "fake_sockets.h"
 #include "measure/measure.h"
@@ -38,6 +40,20 @@ FAKE_TEST(few_connect_all_rails_at_once)
     down();
 }
 
+/* Those that wait for a processor are polled in turn, each with all its connections. */
+FAKE_TEST(processes_that_share_processors_connect_one)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    set_local(0, (uint32_t) processors);
+    CHECK(2 == endpoint(up(16))->asleep && 1 == fake_answer(&fake[0], true));
+    down();
+    set_local(0, (uint32_t) processors - 1);
+    CHECK(0 == endpoint(up(16))->asleep);
+    all_answer(2);
+    down();
+    set_local(0, 0);
+}
+
 FAKE_TEST(short_messages_wake_no_path_long_ones_do)
 {
     mca_bml_base_btl_t *bml_btl = up(17);
@@ -58,6 +74,28 @@ FAKE_TEST(short_messages_wake_no_path_long_ones_do)
     pass_time(1);
     CHECK(1 == fake_answer(&fake[1], true) && 3 == endpoint(bml_btl)->live && 0 == endpoint(bml_btl)->asleep);
     down();
+}
+
+/* Behind others that are short, it is a matter of when the other rail would deliver it. */
+FAKE_TEST(short_messages_that_queue_wake_a_path_that_is_earlier)
+{
+    for (int slower = 0; slower < 2; ++slower) {
+        mca_bml_base_btl_t *bml_btl = up(17);
+        const fsbml_loggp_t first = LOGGP(10e3, 300, 40, 40),
+                            other = LOGGP(10e3, 300, 40, 0 == slower ? 40 : 400);
+        CHECK(0 == fsbml_sched_set_model(fsbml_rails.sched, 0, &first));
+        CHECK(0 == fsbml_sched_set_model(fsbml_rails.sched, 1, &other));
+        CHECK(1 == fake_answer(&fake[0], true));
+        for (int i = 0; i < 20; ++i) {
+            for (int n = 0; n < 5; ++n) {
+                CHECK(0 <= pml_send(bml_btl, 1024, TAG));
+                CHECK(fake_complete(&fake[0], OPAL_SUCCESS));
+            }
+            pass_time(1);
+        }
+        CHECK((0 == slower ? 1 : 0) == fake_answer(&fake[1], true));
+        down();
+    }
 }
 
 static void look_often(int ms)
@@ -125,7 +163,9 @@ FAKE_TEST(a_peer_that_asks_wakes_its_path)
     down();
 }
 
-/* The run-time's store in a job of one rank a node, whose table says that the second rail is nearer. */
+static fsbml_loggp_t first_rail; /* the other one has 10 us, and 40 ns a byte */
+
+/* The run-time's store in a job of one rank a node, whose table has these rails. */
 static size_t a_job(const ompi_process_name_t *from, const char *key, void **data)
 {
     const size_t most = fsbml_pairs_packed_max() + fsbml_table_packed_max();
@@ -135,7 +175,7 @@ static size_t a_job(const ompi_process_name_t *from, const char *key, void **dat
     *data = malloc(most > fsbml_hello_packed_max() ? most : fsbml_hello_packed_max());
     snprintf(hello.node, sizeof(hello.node), "node%u", from->vpid);
     for (uint32_t i = 0; i < 2; ++i) {
-        const fsbml_loggp_t p = LOGGP(0 == i ? 50e3 : 10e3, 300, 40, 40);
+        const fsbml_loggp_t other = LOGGP(10e3, 300, 40, 40), p = 0 == i ? first_rail : other;
         hello.rail[i].exclusivity = fake[i].super.btl_exclusivity;
         memcpy(hello.rail[i].key, fsbml_rails.rail[i].key, sizeof(hello.rail[i].key));
         memcpy(table.rail[i].key, fsbml_rails.rail[i].key, sizeof(table.rail[i].key));
@@ -154,17 +194,21 @@ static size_t a_job(const ompi_process_name_t *from, const char *key, void **dat
 }
 
 /* The first peer's connection stays its only one for long: the table is fetched before one is chosen. */
-FAKE_TEST(the_first_peer_is_asked_on_the_nearest_rail)
+FAKE_TEST(the_first_peer_is_asked_on_the_best_rail_for_short_messages)
 {
-    ompi_process_info.num_procs = 17;
-    mca_bml_fsbml_params.per_peer = true;
-    fakes_up(2);
-    other_value = a_job;
-    fsbml_calibrated = true;
-    const mca_bml_base_btl_t *bml_btl = eager_of(peer_up());
-    CHECK(0 == fake_answer(&fake[0], true) && 1 == fake_answer(&fake[1], true));
-    CHECK(1 == endpoint(bml_btl)->asleep && 2 == endpoint(bml_btl)->live);
-    fsbml_calibrated = false;
-    other_value = NULL;
-    down();
+    const fsbml_loggp_t worse[] = {LOGGP(50e3, 300, 40, 40), LOGGP(9e3, 300, 40, 400)};
+    for (size_t i = 0; i < sizeof(worse) / sizeof(worse[0]); ++i) {
+        first_rail = worse[i];
+        ompi_process_info.num_procs = 17;
+        mca_bml_fsbml_params.per_peer = true;
+        fakes_up(2);
+        other_value = a_job;
+        fsbml_calibrated = true;
+        const mca_bml_base_btl_t *bml_btl = eager_of(peer_up());
+        CHECK(0 == fake_answer(&fake[0], true) && 1 == fake_answer(&fake[1], true));
+        CHECK(1 == endpoint(bml_btl)->asleep && 2 == endpoint(bml_btl)->live);
+        fsbml_calibrated = false;
+        other_value = NULL;
+        down();
+    }
 }

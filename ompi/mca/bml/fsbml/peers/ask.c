@@ -4,6 +4,7 @@
  * does. Both are repeated until the BTL has room for them. */
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "peers/hooks.h"
 
@@ -151,11 +152,13 @@ void fsbml_ask_more(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, size_t bytes)
 {
     /* A connection takes longer than what one exchange between all processes could gain by it. */
     enum { LONG = 4096, QUEUE_NS = 20000, TIMES = 8 };
+    const uint64_t now = fsbml_now_ns();
     const bool gains =
         bytes >= LONG
-        || (0 != rail
-            && fsbml_sched_backlog(fsbml_rails.sched, (size_t) __builtin_ctz(rail), fsbml_now_ns())
-                   > QUEUE_NS);
+        || (0 != rail && fsbml_sched_backlog(fsbml_rails.sched, (size_t) __builtin_ctz(rail), now) > QUEUE_NS
+            && fsbml_bit((uint32_t) fsbml_sched_choose(fsbml_rails.sched, now, bytes,
+                                                       atomic_load(&ep->asleep) | rail))
+                   != rail);
     if (gains && TIMES == atomic_fetch_add_explicit(&ep->missed, 1, memory_order_relaxed) + 1) {
         fsbml_ask_wake(ep);
     }
@@ -186,20 +189,28 @@ void fsbml_ask_return(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
     fsbml_peers_path_live(ep);
 }
 
-/* Largest job, in processes, that connects all rails to each peer at once. */
+/* Largest job, in processes, that connects all rails to each peer at once, and only where each process has a
+ * processor: those that wait take turns, in each of which all their connections are polled. */
 enum { FEW = 16 };
 
-/* The path on which a small message is there first, if that is known; else the first. */
+static bool is_small_job(void)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return fsbml_job_size() <= FEW
+           && (processors < 1 || fsbml_job_local_size() <= (unsigned long) processors);
+}
+
+/* The path on which a short message is there first, if that is known; else the first. */
 static uint32_t nearest(const mca_bml_fsbml_endpoint_t *ep)
 {
     uint32_t best = 0;
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < ep->n_paths; ++i) {
         const mca_bml_fsbml_rail_t *rail = &fsbml_rails.rail[ep->path[i].rail];
-        const uint64_t way_ns = atomic_load(&rail->way_ns);
-        if (rail->measured && way_ns < least) {
+        const uint64_t short_ns = atomic_load(&rail->short_ns);
+        if (rail->measured && short_ns < least) {
             best = i;
-            least = way_ns;
+            least = short_ns;
         }
     }
     return best;
@@ -226,7 +237,7 @@ void fsbml_ask_peer(mca_bml_fsbml_endpoint_t *ep)
     }
     /* Each connection is a descriptor here and there, and is polled by all that wait. */
     const uint32_t first = nearest(ep);
-    const bool sleep = fsbml_job_size() > FEW && mca_bml_fsbml_params.per_peer && fsbml_peers_by_time();
+    const bool sleep = !is_small_job() && mca_bml_fsbml_params.per_peer && fsbml_peers_by_time();
     for (uint32_t i = 0; sleep && i < ep->n_paths; ++i) {
         atomic_fetch_or(&ep->asleep, i != first ? fsbml_bit(ep->path[i].rail) : 0);
     }
