@@ -34,7 +34,7 @@ usage: ./fsbml bench matrix [options]
 
 Runs the exchange of N messages over many kinds of rails, slow to fast, quiet to busy, and makes one table of FSBML against the best
 of all other arms: r2 on each rail alone, r2 on all, r2 that was told the rails' speeds. A cell is SLOWER, and red on the page, where
-FSBML's time is beyond 1.03 times that of the best, and more than the rounds differ. Takes about a minute a regime and round.
+FSBML's time is beyond 1.03 times that of the best, and more than the rounds differ. Takes some 25 s a regime and round.
 
 options:
   --regimes LIST   only these (default: all, as `--list` names them)
@@ -117,13 +117,15 @@ matrix_starts() {
     trap - EXIT INT TERM
 }
 
-# matrix_measure NAME ARGUMENTS...: all arms in one regime, into $folder/NAME.json; sets `interrupted` if a signal ended it.
+# matrix_measure NAME [OPTION]... -- ARGUMENTS...: all arms in one regime, into $folder/NAME.json; sets `interrupted` if a signal ended it.
 # shellcheck disable=SC2154 # bench_matrix has them
 matrix_measure() {
-    local into=$1 status=0
+    local into=$1 status=0 how=()
     local -x FSBML_BUSY=$busy
     shift
-    passing_signals "$FSBML_TOP/fsbml" bench onetoone "${options[@]}" --rounds "$rounds" --json "$folder/$into.json" \
+    while [ "$1" != -- ]; do how+=("$1") && shift; done
+    shift
+    passing_signals "$FSBML_TOP/fsbml" bench onetoone "${options[@]}" "${how[@]}" --rounds "$rounds" --json "$folder/$into.json" \
         --arms "fsbml,r2,rails$(matrix_told)" -- --to "$to" "$@" >"$folder/${into%.large}.out" || status=$?
     [ "$status" -le 128 ] || interrupted=$status
     return "$status"
@@ -176,7 +178,9 @@ bench_matrix() {
         # Number of ranks with large messages among their 32.
         [ "$processes" -eq 1 ] || { sizes=16,1024,16384 large=65536,262144; }
         say "regime $name: ${rails[*]}"
-        if matrix_measure "$name" --messages 1,32 --sizes "$sizes" && matrix_measure "$name.large" --messages 1 --sizes "$large" --min-samples 1; then
+        # In turns of milliseconds differences of a few percent can be told, but what waits in a bucket is shared by the arms.
+        if matrix_measure "$name" --interleaved -- --messages 1,32 --sizes "$sizes" &&
+            matrix_measure "$name.large" -- --messages 1 --sizes "$large" --min-samples 1; then
             words+=(--about "$name=$(matrix_words)" --cells "$name=$folder/$name.json" --cells "$name=$folder/$name.large.json")
         else
             [ "$interrupted" -eq 0 ] || exit "$interrupted"
