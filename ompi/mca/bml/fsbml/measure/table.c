@@ -170,6 +170,7 @@ static void take(fsbml_table_t *table)
         const fsbml_table_rail_t *row = fsbml_table_row(table, i);
         rail->in_table = NULL != row && row->fit.valid;
         rail->in_turn = NULL != row && row->fit.in_turn;
+        rail->gains_nothing = rail->in_turn && row->fit.together >= 1.0;
         if (rail->in_table) {
             rail->params = params_of(row, i);
         }

@@ -116,19 +116,21 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
 #define LOSS 0.06
 enum { LEAST = 8192 }; /* so that its last frame, which is not full, does not matter */
 
-/* The parameters of those of a group's rails that this process uses. *in_turn: of some that the processor
- * feeds one at a time. */
-static size_t parameters(const mca_bml_fsbml_group_t *group, fsbml_loggp_t *params, bool *in_turn)
+/* The parameters of those of a group's rails that this process uses. *one: what one carries, or could, is all
+ * that the processor feeds. */
+static size_t parameters(const mca_bml_fsbml_group_t *group, fsbml_loggp_t *params, bool *one)
 {
     size_t n = 0;
-    *in_turn = false;
+    bool in_turn = true, gains_nothing = true;
     for (uint32_t left = group->rails & ~group->gone; 0 != left; left &= left - 1) {
         const mca_bml_fsbml_rail_t *rail = &fsbml_rails.rail[__builtin_ctz(left)];
         if (rail->in_table && rail->measured) {
             params[n++] = rail->params;
-            *in_turn = *in_turn || rail->in_turn;
+            in_turn = in_turn && rail->in_turn;
+            gains_nothing = gains_nothing && rail->gains_nothing;
         }
     }
+    *one = (1 == n && in_turn) || (n > 0 && gains_nothing && 0 != group->rdma_rails);
     return n;
 }
 
@@ -162,12 +164,13 @@ void fsbml_limits_apply_quantum(void)
     for (uint32_t g = 0; g < fsbml_rails.n_groups; ++g) {
         mca_bml_fsbml_group_t *group = fsbml_rails.group[g];
         fsbml_loggp_t params[FSBML_MAX_RAILS];
-        bool in_turn;
-        const size_t n = parameters(group, params, &in_turn);
+        bool one;
+        const size_t n = parameters(group, params, &one);
         if (0 != mca_bml_fsbml_params.quantum) {
             cut(group, mca_bml_fsbml_params.quantum);
-        } else if (1 == n && in_turn) {
-            fsbml_rdma_wake(group); /* and nothing is cut: there is nothing to divide it between */
+        } else if (one) {
+            fsbml_rdma_wake(
+                group); /* and nothing is cut: a second rail gains less than a second copy costs */
         } else if (n > 0) {
             cut(group, fsbml_quantum(params, n, LOSS, LEAST, group->max_send_size));
         }

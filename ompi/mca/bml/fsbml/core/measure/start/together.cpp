@@ -301,7 +301,7 @@ void Together::conclude(fsbml_fit_t *fits) const
                                  busy_ ? "the processor is busy with sending" : "a shared link or bus?");
         } else if (has(in_turn_, i)) {
             fit.in_turn = true;
-            fit.together = 1.0;
+            fit.together = without_[i] / with_[i];
             if (several(in_turn_)) {
                 remark(fit,
                        "a process feeds it no faster with the others: of several on a node, each uses one");
