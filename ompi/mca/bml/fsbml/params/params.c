@@ -176,7 +176,7 @@ static const string_t string[] = {
     {"policy", policy_help, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY, &policy_text, "arrival"},
     {"rdma",
      "Whether long messages are put and got over all rails instead of sent in fragments: auto = over rails whose hardware "
-     "does it, and where a process uses one rail because the processor feeds it no more; on = wherever a rail offers it; off = "
+     "does it, and where the processor feeds no more than one rail; on = wherever a rail offers it; off = "
      "never (default auto)",
      OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, &rdma_text, "auto"},
     {"include",

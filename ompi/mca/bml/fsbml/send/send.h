@@ -17,7 +17,7 @@
  * - Put and get have one RDMA entry for a peer, as ob1 looks it up by the BTL of the eager entry. With an
  *   entry for each rail ob1 would choose: static weights for puts, one rail for a whole get. Over tcp a
  *   put is a send with a request for each piece, so there long messages are fragments, unless the
- *   processor feeds one rail only: then a put saves the second copy (send/rdma_setup.c).
+ *   processor feeds no more with others: then a put saves the second copy (send/rdma_setup.c).
  */
 #ifndef MCA_BML_FSBML_SEND_H
 #define MCA_BML_FSBML_SEND_H
