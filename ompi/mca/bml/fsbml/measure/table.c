@@ -201,8 +201,6 @@ static void use(uint32_t i, const fsbml_table_rail_t *row, bool reversed)
     const double one = fsbml_fit_prtt(&row->fit, FSBML_PROBE_THERE, 1, 0, FSBML_PACKET_HEADER);
     const double two = fsbml_fit_prtt(&row->fit, FSBML_PROBE_THERE, 2, 0, FSBML_PACKET_HEADER);
     atomic_store(&rail->way_ns, (uint64_t) one / 2);
-    atomic_store(&rail->short_ns,
-                 (uint64_t) (p.L_ns + p.o_s_ns + p.o_r_ns + p.G_ns_per_byte * FSBML_RAIL_SHORT));
     atomic_store(&rail->ask_ns, (uint64_t) (two - one));
 }
 

@@ -4,6 +4,7 @@
  * does. Both are repeated until the BTL has room for them. */
 
 #include <errno.h>
+#include <math.h>
 #include <unistd.h>
 
 #include "peers/hooks.h"
@@ -148,17 +149,22 @@ static void ask_path(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
     }
 }
 
+/* Whether a path that sleeps would deliver a message before the one that has a queue. */
+static bool is_earlier(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, size_t bytes)
+{
+    enum { QUEUE_NS = 20000 };
+    const uint64_t now = fsbml_now_ns();
+    const size_t used = (size_t) __builtin_ctz(rail);
+    return fsbml_sched_backlog(fsbml_rails.sched, used, now) > QUEUE_NS
+           && (int) used
+                  != fsbml_sched_choose(fsbml_rails.sched, now, bytes, atomic_load(&ep->asleep) | rail);
+}
+
 void fsbml_ask_more(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, size_t bytes)
 {
     /* A connection takes longer than what one exchange between all processes could gain by it. */
-    enum { LONG = 4096, QUEUE_NS = 20000, TIMES = 8 };
-    const uint64_t now = fsbml_now_ns();
-    const bool gains =
-        bytes >= LONG
-        || (0 != rail && fsbml_sched_backlog(fsbml_rails.sched, (size_t) __builtin_ctz(rail), now) > QUEUE_NS
-            && fsbml_bit((uint32_t) fsbml_sched_choose(fsbml_rails.sched, now, bytes,
-                                                       atomic_load(&ep->asleep) | rail))
-                   != rail);
+    enum { LONG = 4096, TIMES = 8 };
+    const bool gains = bytes >= LONG || (0 != rail && is_earlier(ep, rail, bytes));
     if (gains && TIMES == atomic_fetch_add_explicit(&ep->missed, 1, memory_order_relaxed) + 1) {
         fsbml_ask_wake(ep);
     }
@@ -195,22 +201,25 @@ enum { FEW = 16 };
 
 static bool is_small_job(void)
 {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return fsbml_job_size() <= FEW
-           && (processors < 1 || fsbml_job_local_size() <= (unsigned long) processors);
+    return fsbml_job_size() <= FEW && (long) fsbml_job_local_size() <= sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* The path on which a short message is there first, if that is known; else the first. */
+/* The path on which a short message is there first, if that is known; else the first. Without what a bucket
+ * lets pass, which one of many may use. */
 static uint32_t nearest(const mca_bml_fsbml_endpoint_t *ep)
 {
+    enum { SHORT = 1024 };
     uint32_t best = 0;
-    uint64_t least = UINT64_MAX;
+    double least = HUGE_VAL;
     for (uint32_t i = 0; i < ep->n_paths; ++i) {
-        const mca_bml_fsbml_rail_t *rail = &fsbml_rails.rail[ep->path[i].rail];
-        const uint64_t short_ns = atomic_load(&rail->short_ns);
-        if (rail->measured && short_ns < least) {
+        fsbml_loggp_t p;
+        if (!fsbml_sched_model(fsbml_rails.sched, ep->path[i].rail, &p)) {
+            continue;
+        }
+        const double way_ns = p.L_ns + p.o_s_ns + p.o_r_ns + p.G_ns_per_byte * SHORT;
+        if (way_ns < least) {
             best = i;
-            least = short_ns;
+            least = way_ns;
         }
     }
     return best;

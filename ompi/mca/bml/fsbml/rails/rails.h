@@ -22,9 +22,6 @@ enum { FSBML_PML_HEADER = 128 };
 /** Room for what rails/names.c says of a rail. */
 enum { FSBML_NAME_FULL = FSBML_NAME_MAX + 64, FSBML_NAME_DETAIL = 256 };
 
-/** A message for which one connection to a peer will do: by how it fares, the first one is chosen. */
-enum { FSBML_RAIL_SHORT = 1024 };
-
 typedef struct mca_bml_fsbml_rail_t {
     mca_btl_base_module_t *btl; /**< the real BTL */
     mca_bml_fsbml_group_t *group;
@@ -32,15 +29,14 @@ typedef struct mca_bml_fsbml_rail_t {
     char key[FSBML_NAME_MAX];  /**< what names it on every node: "tcp:10.71.1.0/24" */
     fsbml_rail_about_t about;  /**< what else a user may know it by */
     _Atomic bool measured;
-    _Atomic bool reversed;     /**< measured the other way round than this process sends */
-    fsbml_loggp_t model;       /**< what the scheduler has then */
-    bool in_table;             /**< the table has parameters of it */
-    bool in_turn;              /**< the table says that a process uses one of such rails */
-    bool gains_nothing;        /**< ... and that all of them carry no more than one */
-    fsbml_loggp_t params;      /**< those in the table, in the direction in which this process sends */
-    _Atomic uint64_t way_ns;   /**< of FSBML's smallest packet, by the model; 0: there is none */
-    _Atomic uint64_t short_ns; /**< of FSBML_RAIL_SHORT bytes, without a bucket, of which many get nothing */
-    _Atomic uint64_t L_ns;     /**< of the model */
+    _Atomic bool reversed;          /**< measured the other way round than this process sends */
+    fsbml_loggp_t model;            /**< what the scheduler has then */
+    bool in_table;                  /**< the table has parameters of it */
+    bool in_turn;                   /**< the table says that a process uses one of such rails */
+    bool gains_nothing;             /**< ... and that all of them carry no more than one */
+    fsbml_loggp_t params;           /**< those in the table, in the direction in which this process sends */
+    _Atomic uint64_t way_ns;        /**< of FSBML's smallest packet, by the model; 0: there is none */
+    _Atomic uint64_t L_ns;          /**< of the model */
     _Atomic uint64_t round_trip_ns; /**< the kernel's, of the pair that measured it; 0: not known */
     _Atomic uint64_t ask_ns;        /**< how long that packet keeps the rail, by the model */
     uint32_t key_digest;            /**< of the key: names the rail in a registration handle */
