@@ -16,6 +16,7 @@ static mca_bml_base_btl_t *up(uint32_t processes)
     sockets.resent = 0;
     ompi_process_info.num_procs = processes;
     mca_bml_fsbml_params.per_peer = true;
+    mca_bml_fsbml_params.ledger = FSBML_LEDGER_OFF; /* there is no run-time to tell of its file */
     fakes_up(2);
     return eager_of(peer_up());
 }
