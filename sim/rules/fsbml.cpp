@@ -126,7 +126,7 @@ private:
 
     void look(std::uint64_t now)
     {
-        if (!fsbml_feedback_due(feedback_.get(), now) || !fsbml_feedback_begin(feedback_.get(), now)) {
+        if (!fsbml_feedback_begin(feedback_.get(), now)) {
             return;
         }
         for (std::size_t r = 0; r < rails_.size(); ++r) {
@@ -148,7 +148,7 @@ private:
                 fsbml_feedback_seen(feedback_.get(), r, now, &seen);
             }
         }
-        fsbml_feedback_end(feedback_.get(), now);
+        fsbml_feedback_end(feedback_.get(), 0);
     }
 
     // What the NIC has sent of the fragment that it is at, as TCP would tell; where others use it as well,

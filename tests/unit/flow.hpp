@@ -48,7 +48,6 @@ public:
     void step(std::uint64_t ns = kStepNs)
     {
         now += ns;
-        used += ns / shared_by;
         for (Rail &r : rail) {
             const double tokens = r.tokens + static_cast<double>(ns) / r.gap;
             const double done = std::min(r.queued, tokens);
@@ -59,7 +58,7 @@ public:
         if (given_first > 0) {
             give(0, given_first);
         }
-        if (!fsbml_feedback_due(feedback.get(), now) || !fsbml_feedback_begin(feedback.get(), used)) {
+        if (!fsbml_feedback_begin(feedback.get(), now)) {
             return;
         }
         for (std::size_t i = 0; i < rail.size(); ++i) {
@@ -70,7 +69,7 @@ public:
                 fsbml_feedback_seen(feedback.get(), i, now, &seen);
             }
         }
-        fsbml_feedback_end(feedback.get(), used += look_takes);
+        fsbml_feedback_end(feedback.get(), look_takes);
         for (fsbml_rate_change_t c{}; fsbml_feedback_change(feedback.get(), &c);) {
             told.push_back(c);
         }
@@ -139,14 +138,12 @@ public:
     std::vector<fsbml_rate_change_t> told;
     std::uint64_t now = 1'000'000'000;
     std::uint64_t round_trip = 100'000;
-    std::uint64_t used = 0,
-                  shared_by = 1;  // the process' processor time, and processes that share the processor
-    std::uint64_t look_takes = 0; // of it
-    std::uint64_t counted = 0;    // what the interface says, where others use it as well
-    bool knows = true;            // the transport tells
-    bool knows_all = true;        // there are no other connections
-    std::size_t given_first = 0;  // bytes for rail 0 at each step, before the process looks
-    bool takes_in = true;         // peers have room for what is sent
+    std::uint64_t look_takes = 0;
+    std::uint64_t counted = 0;   // what the interface says, where others use it as well
+    bool knows = true;           // the transport tells
+    bool knows_all = true;       // there are no other connections
+    std::size_t given_first = 0; // bytes for rail 0 at each step, before the process looks
+    bool takes_in = true;        // peers have room for what is sent
 
 private:
     fsbml_flow_seen_t look(Rail &r) const

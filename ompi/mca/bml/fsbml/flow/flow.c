@@ -5,6 +5,7 @@
 #include "flow/flow.h"
 
 #include <time.h>
+#include <unistd.h>
 
 #include "opal/runtime/opal_progress.h"
 
@@ -15,7 +16,8 @@ fsbml_flow_t fsbml_flow = {.short_until_ns = UINT64_MAX};
 static struct {
     fsbml_feedback_t *feedback; /* NULL: there is none */
     atomic_flag looking;
-    bool alone; /* no other rank of the node uses the rails */
+    bool alone;       /* no other rank of the node uses the rails */
+    uint32_t sharers; /* ranks of the node, in one processor, at least this one */
     bool is_short;
     void (*urgent)(bool begins);
     void (*changed)(uint32_t rail, uint64_t into_ns, double before_mbps, double after_mbps);
@@ -93,11 +95,11 @@ static void look_at_rails(uint64_t now)
     }
 }
 
-/* Processor time of this process, in ns: what looks cost, whoever else has the processor meanwhile. */
+/* Processor time of this thread, in ns: what looks cost, whoever else has the processor meanwhile. */
 static uint64_t used_ns(void)
 {
     struct timespec t = {.tv_sec = 0};
-    (void) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    (void) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t) t.tv_sec * 1000000000 + (uint64_t) t.tv_nsec;
 }
 
@@ -107,9 +109,10 @@ static int look(void)
     if (atomic_flag_test_and_set_explicit(&flow.looking, memory_order_acquire)) {
         return 0;
     }
-    if (fsbml_feedback_due(flow.feedback, now) && fsbml_feedback_begin(flow.feedback, used_ns())) {
+    if (fsbml_feedback_begin(flow.feedback, now)) {
+        const uint64_t used = used_ns();
         look_at_rails(now);
-        fsbml_feedback_end(flow.feedback, used_ns());
+        fsbml_feedback_end(flow.feedback, (used_ns() - used) * flow.sharers);
         tell(now);
         if (is_short(now) != flow.is_short) {
             flow.is_short = !flow.is_short;
@@ -163,6 +166,9 @@ void fsbml_flow_setup(void (*urgent)(bool begins))
     if (!mca_bml_fsbml_params.feedback) {
         return;
     }
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t most = processors > 0 ? (uint32_t) processors : 1;
+    flow.sharers = (fsbml_job_local_size() + most - 1) / most;
     flow.alone = fsbml_job_local_size() < 2 || FSBML_LEDGER_OFF == mca_bml_fsbml_params.ledger;
     /* Among threads ob1 can lose the function that offers what it was refused again; and in a later life of
      * MPI it has lost it if it was refused anything before, as its count goes on. */

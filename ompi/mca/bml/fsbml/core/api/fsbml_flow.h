@@ -71,19 +71,17 @@ typedef struct fsbml_flow_connection_t {
 /** Adds a connection to what was seen of its rail. */
 void fsbml_flow_add(fsbml_flow_seen_t *seen, const fsbml_flow_connection_t *c) FSBML_NOEXCEPT;
 
-/** To be called whenever the process looks after its networks. True, at most once a millisecond: it is time
- * to look at its rails. */
-bool fsbml_feedback_due(fsbml_feedback_t *f, uint64_t now_ns) FSBML_NOEXCEPT;
-/** Then to be called. True, unless looks would take more than 2 % of the processor time, of which this
- * process has used so much: the rails that have something to do are to be looked at, and then
- * fsbml_feedback_end() is to be called. */
-bool fsbml_feedback_begin(fsbml_feedback_t *f, uint64_t used_ns) FSBML_NOEXCEPT;
+/** To be called whenever the process looks after its networks. True, at most once a millisecond: its rails
+ * are to be looked at, those that have something to do, and then fsbml_feedback_end() is to be called. */
+bool fsbml_feedback_begin(fsbml_feedback_t *f, uint64_t now_ns) FSBML_NOEXCEPT;
 /** Whether this rail's transport is to be asked. */
 bool fsbml_feedback_asks(fsbml_feedback_t *f, size_t rail, uint64_t now_ns) FSBML_NOEXCEPT;
 /** What it has said; n 0: it knows nothing of this rail, which goes by its model. */
 void fsbml_feedback_seen(fsbml_feedback_t *f, size_t rail, uint64_t now_ns,
                          const fsbml_flow_seen_t *seen) FSBML_NOEXCEPT;
-void fsbml_feedback_end(fsbml_feedback_t *f, uint64_t used_ns) FSBML_NOEXCEPT;
+/** Processor time that this look has taken, times the processes that share a processor: looks have 2 % of it
+ * at most. */
+void fsbml_feedback_end(fsbml_feedback_t *f, uint64_t took_ns) FSBML_NOEXCEPT;
 
 /** A rail's rate that has become another one, and has lasted. */
 typedef struct fsbml_rate_change_t {

@@ -45,14 +45,9 @@ void fsbml_flow_add(fsbml_flow_seen_t *seen, const fsbml_flow_connection_t *c) n
     fsbml::add_connection(*seen, *c);
 }
 
-bool fsbml_feedback_due(fsbml_feedback_t *f, uint64_t now_ns) noexcept
+bool fsbml_feedback_begin(fsbml_feedback_t *f, uint64_t now_ns) noexcept
 {
-    return f->impl.is_due(now_ns);
-}
-
-bool fsbml_feedback_begin(fsbml_feedback_t *f, uint64_t used_ns) noexcept
-{
-    return f->impl.begin(used_ns);
+    return f->impl.begin(now_ns);
 }
 
 bool fsbml_feedback_asks(fsbml_feedback_t *f, size_t rail, uint64_t now_ns) noexcept
@@ -66,9 +61,9 @@ void fsbml_feedback_seen(fsbml_feedback_t *f, size_t rail, uint64_t now_ns,
     f->impl.seen(rail, now_ns, *seen);
 }
 
-void fsbml_feedback_end(fsbml_feedback_t *f, uint64_t used_ns) noexcept
+void fsbml_feedback_end(fsbml_feedback_t *f, uint64_t took_ns) noexcept
 {
-    f->impl.end(used_ns);
+    f->impl.end(took_ns);
 }
 
 bool fsbml_feedback_change(fsbml_feedback_t *f, fsbml_rate_change_t *change) noexcept

@@ -23,7 +23,7 @@ constexpr std::uint64_t kFar = 4; // round trips
 // A look that comes so late tells no rate where a process that is short of a processor left the rail idle.
 constexpr std::uint64_t kLateLookNs = 2 * kLookNs;
 constexpr std::size_t kUnknownQuantum = 65536;
-constexpr std::uint64_t kLookShare = 50; // of the processor time of a look is used before the next
+constexpr std::uint64_t kLookShare = 50; // times what a look takes is the least time from one to the next
 constexpr double kSlow = 2.0;            // times slower than its model: it would get no more bulk
 constexpr double kDrift = 0.05;          // of the rate, for which the model is not touched
 constexpr double kTold = 1.25;           // likewise for telling
@@ -226,21 +226,14 @@ void Feedback::correct(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_
 
 // ----------------------------------------------------------------- looking
 
-bool Feedback::is_due(std::uint64_t now_ns) noexcept
+bool Feedback::begin(std::uint64_t now_ns) noexcept
 {
     pause_ns_ = pauses_.look(now_ns);
     if (now_ns < next_ns_) {
         return false;
     }
-    next_ns_ = now_ns + kLookNs;
+    look_ns_ = now_ns;
     return true;
-}
-
-// Where ranks share a processor, each has a moment of it every few milliseconds, and would look in each.
-bool Feedback::begin(std::uint64_t used_ns) noexcept
-{
-    used_ns_ = used_ns;
-    return used_ns >= affordable_ns_;
 }
 
 bool Feedback::asks(std::size_t rail, std::uint64_t now_ns) noexcept
@@ -282,9 +275,11 @@ void Feedback::seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_see
     windows_.left(rail, seen.queued);
 }
 
-void Feedback::end(std::uint64_t used_ns) noexcept
+// Where ranks share a processor, each has a moment of it every few hundred microseconds, and would look in
+// each.
+void Feedback::end(std::uint64_t took_ns) noexcept
 {
-    affordable_ns_ = used_ns + kLookShare * (used_ns - used_ns_);
+    next_ns_ = look_ns_ + std::max(kLookNs, kLookShare * took_ns);
     for (std::size_t r = 0; r < rails(); ++r) {
         const RailState &s = rail_[r];
         const double fragments = 2.0 * gap(r) * static_cast<double>(s.quantum.load()); // ns; 0: not known

@@ -203,11 +203,10 @@ public:
     std::size_t rails() const noexcept { return sched_.rails(); }
 
     // One look, see fsbml_flow.h.
-    bool is_due(std::uint64_t now_ns) noexcept;
-    bool begin(std::uint64_t used_ns) noexcept;
+    bool begin(std::uint64_t now_ns) noexcept;
     bool asks(std::size_t rail, std::uint64_t now_ns) noexcept;
     void seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;
-    void end(std::uint64_t used_ns) noexcept;
+    void end(std::uint64_t took_ns) noexcept;
     bool change(fsbml_rate_change_t &change) noexcept;
 
     Windows &windows() noexcept { return windows_; }
@@ -251,8 +250,7 @@ private:
     Scheduler &sched_;
     const std::uint32_t watched_;
     const bool alone_;
-    std::uint64_t next_ns_ = 0, pause_ns_ = 0;
-    std::uint64_t used_ns_ = 0, affordable_ns_ = 0; // processor time when a look began, when the next may
+    std::uint64_t look_ns_ = 0, next_ns_ = 0, pause_ns_ = 0; // the last look, the next one
     Pauses pauses_;
     Windows windows_;
     std::array<RailState, FSBML_MAX_RAILS> rail_;
