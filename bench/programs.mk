@@ -12,9 +12,9 @@ include $(TOP)/tools/programs.mk
 
 libharness.a: bench/harness.o
 libmatrix.a: bench/matrix.o
-harness.program: bench/harness/main.o libharness.a libarms.a libtools.a libpoints.a
+harness.program: bench/harness.program.o libpoints.a
 matrix.program: bench/matrix/main.o libmatrix.a libarms.a libtools.a libpoints.a libcore.a
-$(call in_rooms,bench/harness bench/matrix): optimise = -O0
+$(call in_rooms,bench/harness bench/matrix) bench/harness.program.o: optimise = -O0
 
 # ---- programs of MPI
 

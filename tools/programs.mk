@@ -21,10 +21,12 @@ define newline
 
 endef
 hash := \#
-room_text = $(foreach source,$(call sources,$(1)),$(hash)include "$(source)"$(newline))
+room_text = $(foreach source,$(2) $(call sources,$(1)),$(hash)include "$(source)"$(newline))
 differ = $(or $(subst x$(1),,x$(2)),$(subst x$(2),,x$(1)))
-room_write = $(if $(call differ,$(strip $(file <$(1).cpp)),$(strip $(room_text))),$(shell mkdir -p $(dir $(1)))$(file >$(1).cpp,$(room_text)))
-$(foreach room,$(rooms),$(call room_write,$(room)))
+write = $(if $(call differ,$(strip $(file <$(1))),$(strip $(2))),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
+$(foreach room,$(rooms),$(call write,$(room).cpp,$(call room_text,$(room))))
+# A program with the rooms that it needs: they include the same large headers, and who starts a demo for the first time waits for it.
+$(call write,bench/harness.program.cpp,$(call room_text,bench/harness tools/arms tools/launch tools/text,bench/harness/main.cpp))
 # Their objects, and those of programs in their folders.
 in_rooms = $(1:%=%.o) $(1:%=%/%.o)
 
