@@ -5,7 +5,7 @@
 
 # The plan (scripts/measure), and what leads to it. Who makes one: `local "${plan_variables[@]}" "${plan_options[@]}"`, and plan_begin.
 plan_variables=(where name nodes rates ranks rails arms rounds limit prefix components programs command below probe hostfile bars json
-    plots table holdout words verify first interleaved slow_rounds short out)
+    plots table holdout words verify first interleaved slow_rounds short told out)
 plan_options=(command_name custom reference openmpi wanted_arms wanted_nodes wanted_ranks tool elsewhere program arguments isolation)
 
 # plan_begin COMMAND NAME TOOL: COMMAND is for messages, TOOL the program that measures.
@@ -13,7 +13,7 @@ plan_begin() {
     command_name=$1 name=$2 tool=$3
     custom=() reference="" openmpi="" wanted_arms="" wanted_nodes=0 wanted_ranks=0 arguments=() isolation=()
     where=cluster nodes=2 rates=() rails="" arms="" rounds=1 limit=600 components="" command=() below=() probe="" hostfile="" bars="" json=""
-    plots="" table="" holdout=0 words=() verify=always first=() interleaved="" slow_rounds=0 short=""
+    plots="" table="" holdout=0 words=() verify=always first=() interleaved="" slow_rounds=0 short="" told=""
 }
 
 # bench_run COMMAND NAME [options] [-- ARGUMENTS]: COMMAND is bench or demo.
@@ -233,6 +233,11 @@ bench_build() {
     fi
     programs=$(programs_build "$prefix" "${targets[@]}")
     if [ "$where" = cluster ] && any_emulated "${rates[@]}"; then emulator_build; fi
+    bench_command
+}
+
+# bench_command: sets what is launched, of what is built.
+bench_command() {
     if [ "$name" = app ]; then
         probe=$programs/libfsbml_probe.so
         command=("${arguments[@]}")

@@ -4,7 +4,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # scripts/measure and its plan set command, out, rates, version, setting and plots
 
-OUTAGE_FROM=3 OUTAGE_FOR=5 OUTAGE_SECONDS=14
+OUTAGE_FROM=2 OUTAGE_FOR=5 OUTAGE_SECONDS=12
 
 outage_seconds() { date +%s.%N; }
 
@@ -58,24 +58,34 @@ outage_told() {
         }'
 }
 
+# outage_show: the rates as columns, and what they say; as an act of a demo, that is for its end.
 outage_show() {
     local arm
     for arm in r2 fsbml; do outage_table "$arm" >"$out/$arm.rates"; done
-    printf '\nMB/s, means of half a second; Open MPI %s, %s\n\n' "$version" "$setting"
-    awk 'function bar(v,   s, i) { for (i = 0; i < v / 2; i++) s = s "#"; return s }
-        /^# / { if (FNR != NR) { out = $5; back = $7 } next }
-        FNR == NR { r2[$1] = $2; if (n < FNR) n = FNR; next }
-        { own[$1] = $2; if (n < FNR) n = FNR }
+    [ -n "$told" ] || printf '\nOpen MPI %s, %s\n\n' "$version" "$setting"
+    awk 'function column(v, row) { return v >= (row - 0.5) * most / rows ? "#" : " " }
+        /^# / { out[FNR != NR] = $5; back[FNR != NR] = $7; next }
+        FNR == NR { r2[$1] = $2 }
+        FNR != NR { own[$1] = $2 }
+        { if (most < $2) most = $2; if (last < $1) last = $1 }
         END {
-            printf "%6s  %-27s %s\n", "s", "r2", "FSBML, failover 1"
-            for (i = 0; i < n; i++) {
-                t = sprintf("%.1f", i / 2)
-                if (!(t in r2) && !(t in own)) continue
-                mark = t + 0.5 > out && t + 0 < back ? "x" : " "
-                printf "%6s %s%-21s%6s %-21s%6s\n", t, mark, bar(r2[t]), r2[t], bar(own[t]), own[t]
+            rows = 4
+            n = 2 * last + 1
+            printf "%5s  %-" n + 2 "s%s\n", "MB/s", "r2 on all rails", "FSBML with failover"
+            for (row = rows; row > 0; row--) {
+                line = sprintf("%5.0f  ", row * most / rows)
+                for (i = 0; i < n; i++) line = line column(r2[sprintf("%.1f", i / 2)], row)
+                line = line "  "
+                for (i = 0; i < n; i++) line = line column(own[sprintf("%.1f", i / 2)], row)
+                print line
             }
-            print "\nx: rail0'"'"'s cable is out (FSBML'"'"'s job; the other one is about as long without)\n"
+            line = "       "
+            for (i = 0; i < n; i++) line = line (i / 2 + 0.5 > out[0] && i / 2 < back[0] ? "x" : "-")
+            line = line "  "
+            for (i = 0; i < n; i++) line = line (i / 2 + 0.5 > out[1] && i / 2 < back[1] ? "x" : "-")
+            print line "  each: half a second; x: the cable is out"
         }' "$out/r2.rates" "$out/fsbml.rates"
+    if [ -n "$told" ]; then exec >>"$told"; else printf '\n'; fi
     outage_told "r2 on all rails" <"$out/r2.rates"
     outage_told "FSBML" <"$out/fsbml.rates"
     [ -z "$plots" ] || outage_plot

@@ -58,7 +58,8 @@ std::string noise_of(const Conclusion &conclusion, int rounds)
         conclusion.unclear, conclusion.points);
 }
 
-// Of r2, whether it had all of it on one rail.
+} // namespace
+
 std::string why_of(const Traffic &traffic)
 {
     constexpr double all = 0.95;
@@ -75,8 +76,6 @@ std::string why_of(const Traffic &traffic)
                ? fmt::format(", as it sends all of them by {}", most.first)
                : "";
 }
-
-} // namespace
 
 Conclusion conclude(const Results &results, const std::vector<Arm> &arms)
 {

@@ -35,6 +35,17 @@ struct Conclusion {
 
 Conclusion conclude(const Results &results, const std::vector<Arm> &arms);
 
+// Of r2's traffic: ", as it sends all of them by rail1", or nothing if it used more rails than one.
+std::string why_of(const Traffic &traffic);
+
+// ---- The same as one act of a demo, for whom a terminal of 80 columns has to do.
+
+// A row a place, with FSBML's time by that of the best rail alone as a bar; a verdict if there were enough
+// rounds.
+std::string act_table(const Results &results, const std::vector<Arm> &arms);
+// The outcome in a sentence.
+std::string act_told(const Results &results, const std::vector<Arm> &arms);
+
 // ---- Everything about a run as one JSON document; docs/bench.schema.json describes it.
 
 // What a run was, and what came of it.

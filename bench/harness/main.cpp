@@ -8,6 +8,9 @@
 #include "tools/launch/launch.hpp"
 #include "tools/text/text.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
@@ -22,7 +25,7 @@ using namespace fsbml::bench;
 constexpr std::size_t columns = 120; // of a terminal that shows the table
 
 struct Request {
-    std::string bench, setting, rail_kind = "network", bars, json, plots, lines, log;
+    std::string bench, setting, rail_kind = "network", bars, json, plots, lines, log, told;
     std::vector<std::string> rails, arms;
     bool is_short = false;
     Job job;
@@ -66,6 +69,9 @@ void add_options(CLI::App &app, Request &request)
         ->check(CLI::Range(0, 1000));
     app.add_flag("--short", request.is_short,
                  "leave out how the bytes were divided, and remarks about rails");
+    app.add_option("--told", request.told,
+                   "print as one act of a demo: a table that is written anew after each round, and the "
+                   "outcome to this file, behind what it has");
     app.add_flag("--quiet", request.job.quiet, "wait for a quiet machine before each round");
     app.add_flag("--verify-once", request.job.verify_once,
                  "have the program check its data in the first round only (it must know --no-verify)");
@@ -148,6 +154,37 @@ void print_rest(const Report &report, bool is_short)
     say(report.conclusion.noise);
 }
 
+// The table of an act, in the place of the one before on a terminal; else at the end, and what a first look
+// saw.
+class ActTable
+{
+public:
+    void show(const Results &results, const std::vector<Arm> &arms, bool is_first)
+    {
+        const std::string table = act_table(results, arms);
+        const bool terminal = isatty(STDOUT_FILENO) != 0;
+        if (!terminal && !is_first && !is_last_) {
+            return;
+        }
+        if (terminal && lines_ > 0) {
+            fmt::print("\033[{}A\033[J", lines_);
+        }
+        fmt::print("{}", table);
+        std::fflush(stdout);
+        lines_ = std::count(table.begin(), table.end(), '\n');
+    }
+
+    void show_last(const Results &results, const std::vector<Arm> &arms)
+    {
+        is_last_ = true;
+        show(results, arms, false);
+    }
+
+private:
+    long lines_ = 0;
+    bool is_last_ = false;
+};
+
 void read_saved(const Request &request, Report &report)
 {
     std::ifstream lines(request.lines);
@@ -171,12 +208,17 @@ void work(const Request &request)
                             : request.rail_kind == "uneven" ? RailKind::uneven
                                                             : RailKind::network);
     std::string when = "saved results";
+    ActTable act;
     if (!request.lines.empty()) {
         read_saved(request, report);
     } else {
         when = fmt::format("{} round{}", request.job.rounds, request.job.rounds == 1 ? "" : "s");
-        run_rounds(request.job, report, [&](const Results &seen) {
-            if (seen.places().size() > 50) {
+        run_rounds(request.job, report, [&](const Results &seen, bool is_first) {
+            if (!request.told.empty()) {
+                act.show(seen, report.arms, is_first && !request.job.first.empty());
+                return;
+            }
+            if (!is_first || seen.places().size() > 50) {
                 return; // of many points it would be none
             }
             fmt::print("\nA first look, one launch each; the table comes after {}; {}:\n{}\n", when,
@@ -189,8 +231,13 @@ void work(const Request &request)
         report.bars =
             judge(request.bars, report.results, names_of(report.arms, Role::rail), report.rails.rails);
     }
-    print_results(report, when);
-    print_rest(report, request.is_short);
+    if (!request.told.empty()) {
+        act.show_last(report.results, report.arms);
+        std::ofstream(request.told, std::ios::app) << act_told(report.results, report.arms) << '\n';
+    } else {
+        print_results(report, when);
+        print_rest(report, request.is_short);
+    }
     if (!request.json.empty()) {
         write(request.json, document_of(report).dump(1) + '\n');
     }

@@ -60,9 +60,19 @@ as_root() {
     ok "... prints and writes all" complete "$scratch/out" "$scratch/two.json"
     ok "... shows the rails as measured" equal "$(grep -cE '^  rail[01] +tcp:10\.71\.' "$scratch/out")" 2
     ok "... has no bars" equal "$(grep -c '^Bars' "$scratch/out" || :)" 0
-    ok "demo of failover" "$FSBML_TOP/fsbml" demo --experiment failover >"$scratch/out" 2>"$scratch/err"
-    ok "... says what arrives with r2 and with FSBML" equal "$(grep -cE "^(r2 on all rails|FSBML): $FIGURES" "$scratch/out")" 2
-    ok "... which goes on while r2 stands still" awk '/^r2 on/ { r2 = $7 } /^FSBML:/ { own = $4 } END { exit !(own > 1 && own > r2) }' "$scratch/out"
+    ok "demo in three acts" "$FSBML_TOP/fsbml" demo --rounds 1 --plots "$scratch/plots" >"$scratch/out" 2>"$scratch/err"
+    ok "... with all sizes of messages" equal "$(grep -cE '^ *(16|256|1024|4096|16384|65536) .*#.*#' "$scratch/out")" 14 # two of them at once
+    ok "... with what arrives over time" equal "$(grep -cE '^ +[0-9]+ +#|^ +-+x+-+ +-+x+-+ ' "$scratch/out")" 5
+    ok "... draws all" equal "$(cd "$scratch/plots" && find . -name '*.svg' -printf '%h\n' | sort -u | paste -sd' ')" "./equal ./failover ./onetoone"
+    tr -s '\n ' '  ' <"$scratch/out" >"$scratch/joined"
+    ok "... says of each how it came out" equal "$(grep -oE "(Unlike|Equal) rails: FSBML takes [0-9.]+ to [0-9.]+ of the best rail's time" "$scratch/joined" | wc -l)" 2
+    ok "... and what arrives with r2 and with FSBML" equal "$(grep -oE "(r2 on all rails|FSBML): $FIGURES" "$scratch/joined" | wc -l)" 2
+    # shellcheck disable=SC2016  # the fields are awk's
+    ok "... which goes on while r2 stands still" awk '{
+        sub(/.*A cable is pulled: r2 on all rails: [0-9.]+ MB\/s, /, ""); r2 = $1
+        sub(/.*FSBML: [0-9.]+ MB\/s, /, ""); exit !($1 > 1 && $1 > r2) }' "$scratch/joined"
+    # Beside a first look, which a terminal shows in the place of the table, and where the plots are.
+    ok "... in 40 lines" test "$(wc -l <"$scratch/out")" -le 45
     ok "... leaves nothing" left_as_found
     "$FSBML_TOP/fsbml" demo --experiment failover --rounds 2 >"$scratch/out" 2>"$scratch/err" && status=0 || status=$?
     ok "it takes no rounds" equal "$status $(grep -c 'failover takes --rail' "$scratch/err")" "1 1"

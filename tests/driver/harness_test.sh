@@ -49,6 +49,27 @@ ok "... that of G is not, by the rail that is off" told '^  NOT MET +G within 5 
 ok "... in a sentence" told '^With 32 messages of 4096 bytes, FSBML is faster than the best rail alone: 159\.16 us against 173 us'
 ok "... and in JSON" grep -q '"met": true' "$scratch/json"
 
+# act: the same as an act of a demo, whose outcome is in $scratch/told.
+act() {
+    rm -f "$scratch/told"
+    "$harness" --bench onetoone --setting test --rails rail0,rail1 --arms rail0,rail1,r2,fsbml --told "$scratch/told" --summarise "$scratch/in" \
+        >"$scratch/out"
+}
+
+for _ in 1 2 3 4 5 6 7 8; do grid 0.92 0.4; done >"$scratch/in"
+ok "an act of a demo" act
+ok "... has a row a size" equal "$(grep -cE '^ *(16|256|1024|4096|16384|65536) ' "$scratch/out") $(wc -l <"$scratch/out")" "6 8"
+ok "... with a bar that ends before the best rail's, and a verdict" told '^  4096 +173\.0 +2076 +159\.2  ######### \|   faster +173\.0 .* faster$'
+ok "... and says how it came out" grep -qxF "FSBML takes 0.92 to 0.92 of the best rail's time: it is faster at 24 of 24 points, \
+the same within 3 % at 0, slower at 0. r2 takes up to 13.0 times FSBML's time." "$scratch/told"
+for _ in 1 2 3 4 5 6 7 8; do grid 1.5 0.4; done >"$scratch/in"
+ok "an act in which FSBML is slower says so" act
+ok "... with a bar beyond the best rail's" told '^  4096 +173\.0 +2076 +259\.5  ############# SLOWER '
+ok "... and in its sentence" grep -q 'takes 1\.50 to 1\.50 .* faster at 0 .* slower at 24' "$scratch/told"
+grid 0.92 0.4 >"$scratch/in"
+ok "an act of one round tells no difference" act
+ok "... and why" grep -qF 'to tell that from noise, at least 5 rounds are needed' "$scratch/told"
+
 grid 1.3 0.7 >"$scratch/in"
 ok "a bad run is summarised" summarise onetoone
 ok "... no bar of time is met" equal "$(grep -c '^  NOT MET' "$scratch/out")" 6

@@ -247,11 +247,11 @@ struct Measurements {
     RailTable rails;
 };
 
-// Fills in all but the arms. Calls `first_look` with the results of the launches before all others, which
-// count no more, or, where there are none, of the first of several rounds. Throws std::runtime_error with a
+// Fills in all but the arms. Calls `look` with the results after each round but the last; the first time those
+// of the launches before all others, which count no more, or, where there are none, of the first round. Throws std::runtime_error with a
 // message for users if a launch fails, hangs, or prints what is no result.
 void run_rounds(const Job &job, Measurements &measured,
-                const std::function<void(const Results &)> &first_look);
+                const std::function<void(const Results &, bool is_first)> &look);
 
 // What a job of a program with the probe has left in its log: the probe's lines, without what stands before
 // them.

@@ -221,7 +221,7 @@ std::string probe_lines(std::istream &log)
 }
 
 void run_rounds(const Job &job, Measurements &measured,
-                const std::function<void(const Results &)> &first_look)
+                const std::function<void(const Results &, bool is_first)> &look)
 {
     Progress progress(job.rounds, static_cast<int>(measured.arms.size()));
     std::vector<Arm> order = measured.arms;
@@ -230,7 +230,7 @@ void run_rounds(const Job &job, Measurements &measured,
         for (const Arm &arm : order) {
             launch_arm(job, with(job.program, job.first), arm, true, progress, seen);
         }
-        first_look(seen);
+        look(seen, true);
     }
     int wait_seconds = 10;
     for (int round = 1; round <= job.rounds; ++round) {
@@ -264,11 +264,11 @@ void run_rounds(const Job &job, Measurements &measured,
             }
             progress.done();
         }
+        if (round < job.rounds) {
+            progress.clear();
+            look(measured.results, round == 1 && job.first.empty());
+        }
         if (round == 1 && job.rounds > 1) {
-            if (job.first.empty()) {
-                progress.clear();
-                first_look(measured.results);
-            }
             put_before_fsbml(order, best_rail(measured));
         }
         if (round == job.slow_rounds) {
