@@ -73,6 +73,7 @@ replay_job: tools/jobs/replay.o libsession.a libpoints.a libsim.a libcore.a
 optimise = -O2
 $(fsbml)/%.o: optimise = -O2 -fvisibility=hidden
 $(fsbml)/core/explain/%.o: optimise = -Os -fvisibility=hidden
+$(fsbml)/core/measure/%.o $(fsbml)/core/records.o: optimise = -O1 -fvisibility=hidden
 $(call in_rooms,tools/simulate tools/trace tools/whatif tools/replay): optimise = -O1
 $(call in_rooms,tools/launch tools/text tools/arms tools/calibrate) tools/%/main.o tools/points/options.o: optimise = -O0
 
