@@ -12,7 +12,7 @@ include $(TOP)/tools/programs.mk
 
 libharness.a: bench/harness.o
 libmatrix.a: bench/matrix.o
-harness.program: bench/harness.program.o libpoints.a
+harness.program: bench/harness.program.o
 matrix.program: bench/matrix/main.o libmatrix.a libarms.a libtools.a libpoints.a libcore.a
 $(call in_rooms,bench/harness bench/matrix) bench/harness.program.o: optimise = -O0
 
@@ -21,13 +21,14 @@ $(call in_rooms,bench/harness bench/matrix) bench/harness.program.o: optimise = 
 libmpi.a: bench/mpi.o
 libkernels.a: bench/kernels.o
 libbtl.a: $(filter-out %/main.o,$(call objects,bench/btl))
-$(of_mpi): %: bench/mpi/%.o libmpi.a libsession.a libpoints.a
+onetoone: bench/onetoone.o tools/points/options.o
+$(filter-out onetoone,$(of_mpi)): %: bench/mpi/%.o libmpi.a libsession.a libpoints.a
 p2p: bench/p2p.o libsession.a libpoints.a
 kernels: bench/kernels/main.o libkernels.a libsession.a libpoints.a
 # Not one of `all`: needs Open MPI's internal headers.
 btlbench: bench/btl/main.o libbtl.a libsession.a libpoints.a
 btlbench: mpi_link += -lopen-pal
-$(call in_rooms,bench/mpi bench/p2p bench/kernels bench/btl): mpi = $(mpi_compile)
+$(call in_rooms,bench/mpi bench/p2p bench/kernels bench/btl) bench/onetoone.o: mpi = $(mpi_compile)
 $(of_mpi) p2p kernels btlbench:
 	$(CXX) $(LDFLAGS) -o $@ $^ $(mpi_link)
 

@@ -25,8 +25,10 @@ room_text = $(foreach source,$(2) $(call sources,$(1)),$(hash)include "$(source)
 differ = $(or $(subst x$(1),,x$(2)),$(subst x$(2),,x$(1)))
 write = $(if $(call differ,$(strip $(file <$(1))),$(strip $(2))),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
 $(foreach room,$(rooms),$(call write,$(room).cpp,$(call room_text,$(room))))
-# A program with the rooms that it needs: they include the same large headers, and who starts a demo for the first time waits for it.
-$(call write,bench/harness.program.cpp,$(call room_text,bench/harness tools/arms tools/launch tools/text,bench/harness/main.cpp))
+# The two programs of a demo, each with what it needs: that includes the same large headers, and who starts one for the first time
+# waits for it.
+$(call write,bench/harness.program.cpp,$(call room_text,bench/harness tools/arms tools/launch tools/text tools/points,bench/harness/main.cpp))
+$(call write,bench/onetoone.cpp,$(call room_text,tools/session tools/points,bench/mpi/onetoone.cpp bench/mpi/draws.cpp))
 # Their objects, and those of programs in their folders.
 in_rooms = $(1:%=%.o) $(1:%=%/%.o)
 

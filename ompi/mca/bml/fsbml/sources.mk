@@ -38,12 +38,13 @@ fsbml_core_sources = \
 	core/door/diagnosis_api.cpp core/door/flow_api.cpp core/door/observe_api.cpp core/door/report_api.cpp \
 	core/door/schedule_api.cpp core/door/summary_api.cpp core/door/sweep_api.cpp core/door/table_api.cpp
 
-# It is compiled a room at a time, by sources that make writes: a third of the time that its files take one by one.
+# It is compiled a room at a time, by sources that make writes: a third of the time that its files take one by one. What takes
+# longest first, so that no processor has to wait for it.
 fsbml_core_rooms = \
-	core/model.cpp core/formats.cpp core/records.cpp core/ledger.cpp core/schedule.cpp \
-	core/measure/samples.cpp core/measure/fit.cpp core/measure/prtt.cpp core/measure/start.cpp \
-	core/flow.cpp core/delivery/path.cpp core/delivery/peer.cpp core/explain/account.cpp \
-	core/explain/verdict.cpp core/explain/forms.cpp core/door.cpp
+	core/explain/forms.cpp core/measure/start.cpp core/explain/verdict.cpp core/door.cpp \
+	core/measure/prtt.cpp core/schedule.cpp core/explain/account.cpp core/flow.cpp core/records.cpp \
+	core/formats.cpp core/measure/fit.cpp core/measure/samples.cpp core/delivery/peer.cpp core/ledger.cpp \
+	core/model.cpp core/delivery/path.cpp
 
 # Likewise, but for the door.
 fsbml_shim_sources = \
