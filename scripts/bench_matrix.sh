@@ -34,7 +34,7 @@ usage: ./fsbml bench matrix [options]
 
 Runs the exchange of N messages over many kinds of rails, slow to fast, quiet to busy, and makes one table of FSBML against the best
 of all other arms: r2 on each rail alone, r2 on all, r2 that was told the rails' speeds. A cell is SLOWER, and red on the page, where
-FSBML's time is beyond 1.03 times that of the best, and more than the rounds differ. Takes some 25 s a regime and round.
+FSBML's time is beyond 1.03 times that of the best, and more than the rounds differ. Takes some 35 s a regime and round.
 
 options:
   --regimes LIST   only these (default: all, as `--list` names them)
@@ -126,14 +126,14 @@ matrix_measure() {
     while [ "$1" != -- ]; do how+=("$1") && shift; done
     shift
     passing_signals "$FSBML_TOP/fsbml" bench onetoone "${options[@]}" "${how[@]}" --rounds "$rounds" --json "$folder/$into.json" \
-        --arms "fsbml,r2,rails$(matrix_told)" -- --to "$to" "$@" >"$folder/${into%.large}.out" || status=$?
+        --arms "fsbml,r2,rails$(matrix_told)" -- --to "$to" "$@" >"$folder/${into%%.*}.out" || status=$?
     [ "$status" -le 128 ] || interrupted=$status
     return "$status"
 }
 
 bench_matrix() {
     local interrupted=0
-    local regimes=$MATRIX_REGIMES rounds=3 starts=10 json="" html="" leaflet="" name rail rails=() processes busy to folder options words=() sizes large
+    local regimes=$MATRIX_REGIMES rounds=3 starts=10 json="" html="" leaflet="" name rail rails=() processes busy to folder options words=() sizes middle large
     while [ $# -gt 0 ]; do
         case "$1" in
             --regimes | --rounds | --starts | --json | --html | --leaflet) value_of "$1" $# ;;
@@ -174,14 +174,17 @@ bench_matrix() {
         for rail in "${rails[@]}"; do options+=(--rail "$rail"); done
         [ "$processes" -eq 1 ] || options+=(--ranks $((2 * processes)))
         # What a slow rail takes by itself is not to last for minutes.
-        sizes=16,1024,16384,65536 large=262144,1048576,4194304
+        sizes=16,1024,16384,65536 middle="" large=262144,1048576,4194304
         # Number of ranks with large messages among their 32.
         [ "$processes" -eq 1 ] || { sizes=16,1024,16384 large=65536,262144; }
+        # In turns of milliseconds differences of a few percent can be told, but a bucket fills while the others have theirs.
+        [[ ${rails[*]} != *burst=* ]] || { sizes=16,1024 middle=16384,65536; }
         say "regime $name: ${rails[*]}"
-        # In turns of milliseconds differences of a few percent can be told, but what waits in a bucket is shared by the arms.
         if matrix_measure "$name" --interleaved -- --messages 1,32 --sizes "$sizes" &&
+            { [ -z "$middle" ] || matrix_measure "$name.middle" -- --messages 1,32 --sizes "$middle" --min-samples 1; } &&
             matrix_measure "$name.large" -- --messages 1 --sizes "$large" --min-samples 1; then
-            words+=(--about "$name=$(matrix_words)" --cells "$name=$folder/$name.json" --cells "$name=$folder/$name.large.json")
+            words+=(--about "$name=$(matrix_words)")
+            for sizes in "$name" ${middle:+"$name.middle"} "$name.large"; do words+=(--cells "$name=$folder/$sizes.json"); done
         else
             [ "$interrupted" -eq 0 ] || exit "$interrupted"
             say "regime $name did not succeed; what it printed is in $folder/$name.out"
