@@ -72,7 +72,8 @@ demo_title() {
 demo_acts() {
     local "${plan_variables[@]}" "${plan_options[@]}" wanted_rounds=0 full="" more=() per_node show_bars="" act answers folder=""
     local built_prefix="" built_components=""
-    answers=$(mktemp)
+    mkdir -p "$FSBML_BUILD/demo"
+    answers=$(mktemp "$FSBML_BUILD/demo/answers.XXXXXX")
     # shellcheck disable=SC2064
     trap "rm -f -- '$answers'" EXIT
     for act in "${DEMO_ACTS[@]}"; do
