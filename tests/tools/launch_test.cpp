@@ -82,14 +82,19 @@ TEST_F(Rounds, LaunchWhatIsSlowAsOftenAsSaid)
 {
     job.first = {"--sizes", "16"};
     job.slow_rounds = 2;
-    std::size_t looks = 0;
-    run_rounds(job, measured, [&](const Results &seen) {
+    std::size_t looks = 0, all = 0;
+    run_rounds(job, measured, [&](const Results &seen, bool is_first) {
+        ++all;
+        if (!is_first) {
+            return;
+        }
         ++looks;
         EXPECT_EQ(seen.places().size(), 1U);
         EXPECT_EQ(seen.arms().size(), 4U);
         EXPECT_TRUE(measured.results.places().empty());
     });
     EXPECT_EQ(looks, 1U);
+    EXPECT_EQ(all, 5U); // after each round but the last as well
     EXPECT_EQ(asked("fsbml 16,65536"), 5U);
     EXPECT_EQ(asked("r2 16,65536"), 5U);
     EXPECT_EQ(asked("fast 16,65536"), 5U);
@@ -126,7 +131,7 @@ byte $((job + 2)) 0
 
 TEST_F(InTurns, JobsRunAtOnce)
 {
-    run_rounds(job, measured, [](const Results &) {});
+    run_rounds(job, measured, [](const Results &, bool) {});
     EXPECT_EQ(asked("fsbml 0/4") + asked("r2 1/4") + asked("fast 2/4") + asked("slow 3/4"), 4U);
     EXPECT_EQ(measured.results.launches("slow", {"exchange", "", 1, 16, "us"}).size(), 1U);
 }
@@ -135,7 +140,7 @@ TEST_F(InTurns, OneThatFailsIsNamedAndEndsAll)
 {
     std::ofstream(folder / "fails") << "fast";
     try {
-        run_rounds(job, measured, [](const Results &) {});
+        run_rounds(job, measured, [](const Results &, bool) {});
         FAIL() << "it must throw";
     } catch (const std::runtime_error &error) {
         EXPECT_NE(std::string(error.what()).find("the launch of 'fast' failed with status 7"),
@@ -190,12 +195,17 @@ TEST(Turns, TellWhatIsNoTurn)
 
 TEST_F(Rounds, AreAlikeUnlessAsked)
 {
-    std::size_t looks = 0;
-    run_rounds(job, measured, [&](const Results &seen) {
+    std::size_t looks = 0, all = 0;
+    run_rounds(job, measured, [&](const Results &seen, bool is_first) {
+        ++all;
+        if (!is_first) {
+            return;
+        }
         ++looks;
         EXPECT_EQ(seen.launches("slow", {"exchange", "", 1, 65536, "us"}).size(), 1U);
     });
     EXPECT_EQ(looks, 1U);
+    EXPECT_EQ(all, 4U);
     EXPECT_EQ(asked("slow 16,65536"), 5U);
 }
 

@@ -146,7 +146,7 @@ std::vector<Late> measure(const Case &one, const Request &request, const whatif:
     measured.arms = bench::make_arms({"fsbml"}, names, bench::RailKind::network);
     measured.arms[0].options.insert(measured.arms[0].options.end(),
                                     {"--mca", "bml_fsbml_table", request.table});
-    bench::run_rounds(job, measured, [](const bench::Results &) {});
+    bench::run_rounds(job, measured, [](const bench::Results &, bool) {});
     std::vector<bench::Place> places = measured.results.places();
     places.erase(std::remove_if(places.begin(), places.end(),
                                 [](const bench::Place &at) { return at.operation != "makespan"; }),
