@@ -88,46 +88,27 @@ std::string act_table(const Results &results, const std::vector<Arm> &arms)
 
 std::string act_told(const Results &results, const std::vector<Arm> &arms)
 {
-    int points = 0, faster = 0, same = 0, slower = 0, rounds = 0;
-    double least = HUGE_VAL, most = 0.0, by_r2 = 0.0;
+    const Conclusion conclusion = conclude(results, arms);
+    if (conclusion.points == 0) {
+        return conclusion.sentence;
+    }
+    std::string text = fmt::format("FSBML takes {:.2f} to {:.2f} of the best rail's time.{}",
+                                   conclusion.least, conclusion.most, conclusion.counts);
+    text += conclusion.noise.empty() ? "" : ' ' + conclusion.noise;
+    double by_r2 = 0.0;
     std::optional<Place> worst;
     for (const Place &place : results.places()) {
-        const std::optional<Ratio> compared =
-            ratio_to_best(results, "fsbml", names_of(arms, Role::rail), place);
-        if (!compared) {
-            continue;
-        }
-        const Verdict told = verdict(*compared);
-        ++points;
-        rounds = std::max(rounds, compared->rounds);
-        faster += told == Verdict::faster ? 1 : 0;
-        same += told == Verdict::same ? 1 : 0;
-        slower += told == Verdict::slower ? 1 : 0;
-        least = std::min(least, compared->median);
-        most = std::max(most, compared->median);
         const std::optional<Ratio> r2 = ratio(results, "r2", "fsbml", place);
         if (r2 && r2->median > by_r2) {
             by_r2 = r2->median;
             worst = place;
         }
     }
-    if (points == 0) {
-        return "there is nothing to compare.";
-    }
-    std::string text = fmt::format("FSBML takes {:.2f} to {:.2f} of the best rail's time", least, most);
-    if (rounds < least_rounds) {
-        text += fmt::format("; to tell that from noise, at least {} rounds are needed", least_rounds);
-    } else {
-        const int untold = points - faster - same - slower;
-        text += fmt::format(": it is faster at {} of {} points, the same within {:.0f} % at {}, slower at {}",
-                            faster, points, same_within * 100, same, slower);
-        text += untold > 0 ? fmt::format("; the noise does not let {} be told", untold) : "";
-    }
     if (worst) {
-        text += fmt::format(". r2 takes up to {:.1f} times FSBML's time{}", by_r2,
+        text += fmt::format(" r2 takes up to {:.1f} times FSBML's time{}.", by_r2,
                             why_of(results.traffic("r2", *worst)));
     }
-    return text + '.';
+    return text;
 }
 
 } // namespace fsbml::bench

@@ -105,6 +105,11 @@ Conclusion conclude(const Results &results, const std::vector<Arm> &arms)
             "There is nothing to compare: fsbml or what it is compared with was not measured.";
         return conclusion;
     }
+    conclusion.counts = counts_of(verdicts);
+    conclusion.noise = noise_of(conclusion, rounds);
+    const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+    conclusion.least = *least;
+    conclusion.most = *most;
     const Figure ours = *results.at("fsbml", *shown);
     const std::string best = *best_arm(results, against, *shown);
     const Figure theirs = *results.at(best, *shown);
@@ -121,9 +126,8 @@ Conclusion conclude(const Results &results, const std::vector<Arm> &arms)
         "With {}, FSBML is {} {}: {:.5g} {} against {:.5g} {}, {:.2f} times its time", name_of(*shown), verb,
         other, ours.median, shown->unit, theirs.median, shown->unit, compared.median);
     if (ratios.size() > 1) {
-        conclusion.sentence += fmt::format(" ({:.2f} to {:.2f} over all {} points)",
-                                           *std::min_element(ratios.begin(), ratios.end()),
-                                           *std::max_element(ratios.begin(), ratios.end()), ratios.size());
+        conclusion.sentence += fmt::format(" ({:.2f} to {:.2f} over all {} points)", conclusion.least,
+                                           conclusion.most, ratios.size());
     }
     const std::optional<Figure> r2 = results.at("r2", *shown);
     const std::optional<Ratio> r2_ratio = ratio(results, "r2", "fsbml", *shown);
@@ -132,8 +136,7 @@ Conclusion conclude(const Results &results, const std::vector<Arm> &arms)
             fmt::format("; r2 on all rails has {:.5g} {}, {:.1f} times FSBML's time{}", r2->median,
                         shown->unit, r2_ratio->median, why_of(results.traffic("r2", *shown)));
     }
-    conclusion.sentence += '.' + counts_of(verdicts);
-    conclusion.noise = noise_of(conclusion, rounds);
+    conclusion.sentence += '.' + conclusion.counts;
     return conclusion;
 }
 

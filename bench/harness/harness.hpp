@@ -25,10 +25,12 @@ std::vector<Bar> judge(const std::string &experiment, const Results &results,
 
 // The outcome in a sentence, and whether the machine was quiet enough for it.
 struct Conclusion {
-    std::string sentence; // how FSBML compares, whichever way
-    std::string noise;    // what cannot be said, and why; empty if all can
-    int points = 0;       // compared
-    int unclear = 0;      // of them, those that are too noisy to say anything of
+    std::string sentence;       // how FSBML compares, whichever way
+    std::string counts;         // at how many points which verdict, as a sentence behind others; may be empty
+    std::string noise;          // what cannot be said, and why; empty if all can
+    double least = 0, most = 0; // of FSBML's time by the best rival's
+    int points = 0;             // compared
+    int unclear = 0;            // of them, those that are too noisy to say anything of
     // Half of the points and more are clear.
     bool conclusive() const { return points > 0 && unclear * 2 <= points; }
 };
@@ -38,12 +40,12 @@ Conclusion conclude(const Results &results, const std::vector<Arm> &arms);
 // Of r2's traffic: ", as it sends all of them by rail1", or nothing if it used more rails than one.
 std::string why_of(const Traffic &traffic);
 
-// ---- The same as one act of a demo, for whom a terminal of 80 columns has to do.
+// ---- The same as one act of a demo, of which three have to do with 40 lines of a terminal.
 
-// A row a place, with FSBML's time by that of the best rail alone as a bar; a verdict if there were enough
-// rounds.
+// A row a size, with FSBML's time by that of the best rail alone as a bar, once for each number of messages;
+// a verdict if there were enough rounds.
 std::string act_table(const Results &results, const std::vector<Arm> &arms);
-// The outcome in a sentence.
+// The outcome in a few sentences.
 std::string act_told(const Results &results, const std::vector<Arm> &arms);
 
 // ---- Everything about a run as one JSON document; docs/bench.schema.json describes it.

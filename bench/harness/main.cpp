@@ -154,16 +154,15 @@ void print_rest(const Report &report, bool is_short)
     say(report.conclusion.noise);
 }
 
-// The table of an act, in the place of the one before on a terminal; else at the end, and what a first look
-// saw.
+// The table of an act, in the place of the one before on a terminal, which alone is shown those between.
 class ActTable
 {
 public:
-    void show(const Results &results, const std::vector<Arm> &arms, bool is_first)
+    void show(const Results &results, const std::vector<Arm> &arms, bool between)
     {
         const std::string table = act_table(results, arms);
         const bool terminal = isatty(STDOUT_FILENO) != 0;
-        if (!terminal && !is_first && !is_last_) {
+        if (!terminal && between) {
             return;
         }
         if (terminal && lines_ > 0) {
@@ -174,15 +173,8 @@ public:
         lines_ = std::count(table.begin(), table.end(), '\n');
     }
 
-    void show_last(const Results &results, const std::vector<Arm> &arms)
-    {
-        is_last_ = true;
-        show(results, arms, false);
-    }
-
 private:
     long lines_ = 0;
-    bool is_last_ = false;
 };
 
 void read_saved(const Request &request, Report &report)
@@ -215,7 +207,7 @@ void work(const Request &request)
         when = fmt::format("{} round{}", request.job.rounds, request.job.rounds == 1 ? "" : "s");
         run_rounds(request.job, report, [&](const Results &seen, bool is_first) {
             if (!request.told.empty()) {
-                act.show(seen, report.arms, is_first && !request.job.first.empty());
+                act.show(seen, report.arms, !is_first || request.job.first.empty());
                 return;
             }
             if (!is_first || seen.places().size() > 50) {
@@ -232,7 +224,7 @@ void work(const Request &request)
             judge(request.bars, report.results, names_of(report.arms, Role::rail), report.rails.rails);
     }
     if (!request.told.empty()) {
-        act.show_last(report.results, report.arms);
+        act.show(report.results, report.arms, false);
         std::ofstream(request.told, std::ios::app) << act_told(report.results, report.arms) << '\n';
     } else {
         print_results(report, when);

@@ -61,7 +61,7 @@ TEST(Feedback, LooksTakeAFiftiethOfTheProcessorTime)
 {
     for (const std::uint64_t shared_by : {1, 8}) {
         VirtualRails net(fast_and_slow(), {kFast, kSlow});
-        net.look_takes = 40'000 * shared_by;
+        net.look_takes = 40'000 * shared_by; // as the shim has it
         net.stream(400);
         EXPECT_LE(net.rail[0].asked, 400 / (2 * shared_by) + 1);
         EXPECT_GE(net.rail[0].asked, 400 / (3 * shared_by));

@@ -247,9 +247,9 @@ struct Measurements {
     RailTable rails;
 };
 
-// Fills in all but the arms. Calls `look` with the results after each round but the last; the first time those
-// of the launches before all others, which count no more, or, where there are none, of the first round. Throws std::runtime_error with a
-// message for users if a launch fails, hangs, or prints what is no result.
+// Fills in all but the arms. Calls `look` with the results after each round but the last, and, if there are
+// launches before all others, which count no more, with theirs; the first call says so. Throws
+// std::runtime_error with a message for users if a launch fails, hangs, or prints what is no result.
 void run_rounds(const Job &job, Measurements &measured,
                 const std::function<void(const Results &, bool is_first)> &look);
 

@@ -5,7 +5,6 @@
 #include "flow/flow.h"
 
 #include <time.h>
-#include <unistd.h>
 
 #include "opal/runtime/opal_progress.h"
 
@@ -17,7 +16,7 @@ static struct {
     fsbml_feedback_t *feedback; /* NULL: there is none */
     atomic_flag looking;
     bool alone;       /* no other rank of the node uses the rails */
-    uint32_t sharers; /* ranks of the node, in one processor, at least this one */
+    uint32_t sharers; /* ranks that share a processor */
     bool is_short;
     void (*urgent)(bool begins);
     void (*changed)(uint32_t rail, uint64_t into_ns, double before_mbps, double after_mbps);
@@ -166,9 +165,7 @@ void fsbml_flow_setup(void (*urgent)(bool begins))
     if (!mca_bml_fsbml_params.feedback) {
         return;
     }
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint32_t most = processors > 0 ? (uint32_t) processors : 1;
-    flow.sharers = (fsbml_job_local_size() + most - 1) / most;
+    flow.sharers = fsbml_kernel_sharers();
     flow.alone = fsbml_job_local_size() < 2 || FSBML_LEDGER_OFF == mca_bml_fsbml_params.ledger;
     /* Among threads ob1 can lose the function that offers what it was refused again; and in a later life of
      * MPI it has lost it if it was refused anything before, as its count goes on. */

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <unistd.h>
 
 #include "peers/hooks.h"
 
@@ -201,7 +200,7 @@ enum { FEW = 16 };
 
 static bool is_small_job(void)
 {
-    return fsbml_job_size() <= FEW && (long) fsbml_job_local_size() <= sysconf(_SC_NPROCESSORS_ONLN);
+    return fsbml_job_size() <= FEW && 1 == fsbml_kernel_sharers();
 }
 
 /* The path on which a short message is there first, if that is known; else the first. Without what a bucket

@@ -143,3 +143,10 @@ bool fsbml_kernel_link(const char *interface, fsbml_kernel_link_t *link)
     link->received = fsbml_kernel_counters(interface, &c) ? c.in : UINT64_MAX;
     return is_there;
 }
+
+uint32_t fsbml_kernel_sharers(void)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t most = processors > 0 ? (uint32_t) processors : 1;
+    return (fsbml_job_local_size() + most - 1) / most;
+}

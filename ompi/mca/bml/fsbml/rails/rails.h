@@ -174,6 +174,8 @@ void fsbml_kernel_connections(bool (*fn)(const fsbml_kernel_connection_t *c, voi
 uint32_t fsbml_kernel_sent(uint32_t rails, uint64_t bytes[FSBML_MAX_RAILS]);
 /** Closes what that keeps open. */
 void fsbml_kernel_forget(void);
+/** Ranks of this node that share a processor, at least this one. */
+uint32_t fsbml_kernel_sharers(void);
 typedef struct fsbml_kernel_link_t {
     bool carrier;      /**< false only of an interface that is up and has none */
     uint8_t device[6]; /**< its address, zeros: it has none */
