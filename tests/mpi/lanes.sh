@@ -48,7 +48,7 @@ lane_run() {
     # Processes of two jobs share the processors. From Open MPI 5.0 on they can sleep for a moment, where a yield among twenty
     # processes that wait costs each of them its turn.
     export OMPI_MCA_mpi_yield_when_idle=1
-    export OMPI_MCA_threads_pthreads_yield_strategy=nanosleep OMPI_MCA_threads_pthreads_nanosleep_time=20000
+    export OMPI_MCA_threads_pthreads_yield_strategy=nanosleep OMPI_MCA_threads_pthreads_nanosleep_time=200000
     for entry in "$@"; do
         number=$((number + 1))
         ! mkdir "$folder/taken.$number" 2>/dev/null || "$function" "$entry" >"$folder/$number.tap"
