@@ -42,7 +42,7 @@ pkginclude = $(shell "$(ompi_info)" --parsable --path pkgincludedir | sed -n 's/
 inside = $(addprefix -I,$(pkginclude)) -I$(TOP)/$(fsbml)/compat/include
 bench/btl/%.o: bench/btl/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -O2 -Wall -Wextra $(mpi_compile) $(inside) $(include_flags) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) -std=gnu11 -O2 -Wall -Wextra $(mpi_compile) $(inside) $(include_flags) $(CPPFLAGS) $(CFLAGS) -MD -MP -c -o $@ $<
 
 # ---- the core
 

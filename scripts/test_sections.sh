@@ -20,7 +20,7 @@ TEST_INSIDE=(units mpi badinput)
 # Tests of the driver that need neither a virtual cluster nor a quiet machine.
 COMMANDS_TESTS=(build harness headers rails sections simulate suite system tally trace whatif)
 # Those whose jobs' figures mean nothing to them.
-DRIVER_TESTS=(container demo docs link)
+DRIVER_TESTS=(demo container docs link)
 
 test_about() {
     case "$1" in
@@ -161,7 +161,7 @@ compile_tests() {
     shift
     rm -rf "$program.objects"
     mkdir -p "$program.objects"
-    (cd "$program.objects" && printf '%s\0' "$@" | xargs -0 -n 1 -P "$(nproc)" "${CXX:-c++}" -std=c++17 -g1 -O1 "${flags[@]}" -c) || return 1
+    (cd "$program.objects" && printf '%s\0' "$@" | xargs -0 -n 1 -P "$(nproc)" "${CXX:-c++}" -std=c++17 -g1 -O1 "${flags[@]}" -MD -c) || return 1
     # shellcheck disable=SC2086 # several libraries
     "${CXX:-c++}" "${flags[@]}" -o "$program" "$program.objects"/*.o $libraries -lgtest_main -lgtest -pthread
 }

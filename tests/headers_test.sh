@@ -52,7 +52,7 @@ compile() {
     local header=$1 log from=${1//\//_}
     shift
     printf '#include "top/%s"\n' "$header" >"$from.source"
-    log=$("$@" -Itop -g0 -O0 -fno-sanitize=all -c -o "$from.o" "$from.source" 2>&1) && return 0
+    log=$("$@" -Itop -g0 -O0 -fno-sanitize=all -MD -MF "$from.d" -c -o "$from.o" "$from.source" 2>&1) && return 0
     printf 'not alone: %s (%s)\n%s\n' "$header" "$1" "$log" >&2
     return 1
 }

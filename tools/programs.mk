@@ -92,6 +92,6 @@ vpath %.h $(TOP)
 include_flags = -I$(TOP) -I$(TOP)/$(fsbml) -I$(TOP)/$(fsbml)/core
 %.o: %.cpp
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 $(optimise) -Wall -Wextra -Wshadow $(include_flags) $(mpi) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+	$(CXX) -std=c++17 $(optimise) -Wall -Wextra -Wshadow $(include_flags) $(mpi) $(CPPFLAGS) $(CXXFLAGS) -MD -MP -c -o $@ $<
 
 -include $(wildcard sim/*.d tools/*.d tools/*/*.d bench/*.d bench/*/*.d tests/*/*.d $(fsbml)/core/*.d $(fsbml)/core/*/*.d)

@@ -50,7 +50,7 @@ in_a_copy() {
     need_packages "building $what" "$@"
     if have ccache; then
         folders+=("$(ccache --get-config cache_dir)")
-        export CCACHE_DIR=${folders[0]} CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros PATH=/usr/lib/ccache:$PATH
+        export CCACHE_DIR=${folders[0]} CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros CCACHE_DEPEND=1 PATH=/usr/lib/ccache:$PATH
     fi
     # What source_fetch (source.sh) has obtained.
     folders+=("$FSBML_CACHE/source")

@@ -17,7 +17,7 @@ $(programs): %: %.o check.o
 	$(MPICC) -o $@ $(filter %.o,$^) -pthread
 
 %.o: $(here)/%.c $(here)/programs.mk
-	$(MPICC) $(flags) -MMD -MP -c -o $@ $<
+	$(MPICC) $(flags) -MD -MP -c -o $@ $<
 
 -include $(wildcard *.d)
 .SECONDARY:
