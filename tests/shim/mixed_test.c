@@ -3,6 +3,8 @@
 /* When queues become short: where urgent messages come amid bulk, and not where they come between two phases
  * of a program; and what the PML then sends ahead. In virtual time. */
 
+#include <unistd.h>
+
 #include "fake_net.h"
 #include "flow/flow.h"
 
@@ -90,4 +92,41 @@ FAKE_TEST(without_feedback_they_are_always_long)
     bulk();
     CHECK(UINT64_MAX == fsbml_flow.short_until_ns);
     world_down(2);
+}
+
+static opal_progress_callback_t look;
+
+int opal_progress_register_lp(opal_progress_callback_t fn)
+{
+    look = fn; /* feedback's comes last */
+    return OPAL_SUCCESS;
+}
+
+/* How often the rails are looked at in 400 ms, if a look takes 100 us of a processor's time. */
+static int looks(uint32_t local_ranks)
+{
+    set_local(0, local_ranks - 1);                  /* others */
+    mca_bml_fsbml_params.ledger = FSBML_LEDGER_OFF; /* there is no run-time to tell of its file */
+    up();
+    look_ns = 100000;
+    other_clocks = 0;
+    const uint64_t end = virtual_ns + 400000000;
+    while (virtual_ns < end) {
+        pass_time(1);
+        (void) look();
+    }
+    const int n = other_clocks / 2; /* processor time, before and after */
+    look_ns = 0;
+    down();
+    set_local(0, 0);
+    return n;
+}
+
+/* Else ranks that wait for each other's processors would spend them on looks. */
+FAKE_TEST(ranks_that_share_a_processor_look_less_often)
+{
+    const uint32_t processors = (uint32_t) sysconf(_SC_NPROCESSORS_ONLN);
+    const int own = looks(processors), shared = looks(4 * processors);
+    CHECK(own > 60 && own <= 80); /* 2 % of the time */
+    CHECK(shared >= own / 5 && shared <= own / 3);
 }
