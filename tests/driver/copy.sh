@@ -76,10 +76,12 @@ copy_of_sources() {
     tar -C "$FSBML_TOP" --exclude-vcs --exclude=./build --exclude='*.o' --exclude='*.lo' -cf - . | tar -C "$1" --no-same-owner -xf -
 }
 
-# files: what package managers do not keep for themselves. Other tests, which run beside this one, change the cache of all.
+# files: what package managers do not keep for themselves, in the folders that are theirs: others may work in those of users meanwhile,
+# and other tests change the cache of all.
 files() {
-    find / -xdev \( -path "$WORK" -o -path "$FSBML_TEST_BESIDE" -o -path /var/tmp -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log \) \
-        -prune -o -printf '%p %y %l\n' | sort
+    find /bin /boot /etc /lib /lib64 /opt /sbin /srv /usr /var -xdev \
+        \( -path "$WORK" -o -path "$FSBML_TOP" -o -path "$FSBML_TEST_BESIDE" -o -path /var/tmp -o -path /var/lib/dpkg -o -path /var/lib/apt \
+        -o -path /var/cache -o -path /var/log \) -prune -o -printf '%p %y %l\n' 2>/dev/null | sort
 }
 
 # job RANKS ARGUMENTS...: on this host, without its networks; shared memory and TCP are equals. More of mpirun's options: `options`.
