@@ -55,7 +55,7 @@ state_size: bench/micro/state_size.c
 # ---- tests of the parts (GoogleTest), for CXXFLAGS and LDFLAGS with sanitizers, and CORE: an archive of the core with them
 
 tests/%.o: optimise = -O0
-bench_tests: $(call objects,tests/tools tests/bench) bench/mpi/draws.o libharness.a libmatrix.a libcalibrate.a libreplay.a librails.a libwhatif.a \
+bench_tests: tests/tools.o tests/bench.o bench/mpi/draws.o libharness.a libmatrix.a libcalibrate.a libreplay.a librails.a libwhatif.a \
 	libsimulate.a libarms.a libtools.a libpoints.a libsim.a $(CORE)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lfmt -lgtest_main -lgtest -pthread
 

@@ -15,7 +15,7 @@ objects = $(patsubst $(TOP)/%,%.o,$(basename $(wildcard $(foreach folder,$(1),$(
 core_rooms := $(sort $(patsubst %/,%,$(dir $(call sources,$(fsbml)/core/* $(fsbml)/core/*/*))))
 sim_rooms := $(sort $(patsubst %/,%,$(dir $(call sources,sim/*))))
 rooms := $(core_rooms) $(sim_rooms) $(addprefix tools/,points session launch text arms calibrate rails simulate trace whatif replay) \
-	$(addprefix bench/,harness matrix mpi kernels p2p)
+	$(addprefix bench/,harness matrix mpi kernels p2p) tests/tools tests/bench
 define newline
 
 
@@ -94,4 +94,4 @@ include_flags = -I$(TOP) -I$(TOP)/$(fsbml) -I$(TOP)/$(fsbml)/core
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(optimise) -Wall -Wextra -Wshadow $(include_flags) $(mpi) $(CPPFLAGS) $(CXXFLAGS) -MD -MP -c -o $@ $<
 
--include $(wildcard sim/*.d tools/*.d tools/*/*.d bench/*.d bench/*/*.d tests/*/*.d $(fsbml)/core/*.d $(fsbml)/core/*/*.d)
+-include $(wildcard sim/*.d tools/*.d tools/*/*.d bench/*.d bench/*/*.d tests/*.d $(fsbml)/core/*.d $(fsbml)/core/*/*.d)
