@@ -44,9 +44,9 @@ svg .busy { fill: var(--other); } svg .new { fill: var(--own); } svg .axis { str
 <body>
 <main>
 <h1>Two networks in a node? With FSBML, an MPI job uses both where that is faster.</h1>
-<p>FSBML is a component of Open MPI. It measures each network when MPI starts, keeps account of how busy each one is while the job runs,
-and sends each message, or each piece of one, by the network that delivers it first. No change to the program, none to Open MPI.</p>
-<p>Open MPI's own rule (<code>r2</code>) sends all messages below 64 KiB by one network, the second of its list, whatever its speed.</p>
+<p>FSBML is a component of Open MPI. It measures each network when MPI starts, tracks how busy each one is while the job runs, and sends
+each message, or each piece of one, over the network that delivers it first. Neither the program nor Open MPI is changed.</p>
+<p>Open MPI's own rule (<code>r2</code>) sends all messages up to 64 KiB over one network, the second of its list, whatever its speed.</p>
 )";
 
 // Two rails, what they have to do, and by which one a message would be there first.
