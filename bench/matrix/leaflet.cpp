@@ -118,7 +118,8 @@ std::string leaflet_of(const Matrix &matrix)
         text += bars.empty() ? "" : fmt::format("<h2>{}</h2>\n{}", about, bars);
     }
     return text
-           + fmt::format("<p class=\"soft\">Time of a message, medians; two nodes. {}</p>\n", matrix.setting)
+           + fmt::format("<p class=\"soft\">Time of a message, one way, medians; two nodes. {}</p>\n",
+                         matrix.setting)
            + kPicture
            + "<h2>Try it</h2>\n<pre>./fsbml demo                      # a virtual cluster on your machine: three minutes\n"
              "./fsbml rails --host n1,n2        # which networks do my nodes share?\n"
