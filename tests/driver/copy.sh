@@ -48,10 +48,8 @@ in_a_copy() {
         return
     fi
     need_packages "building $what" "$@"
-    if have ccache; then
-        folders+=("$(ccache --get-config cache_dir)")
-        export CCACHE_DIR=${folders[0]} CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros CCACHE_DEPEND=1 PATH=/usr/lib/ccache:$PATH
-    fi
+    use_compiler_cache
+    [ -z "${FSBML_COMPILER_CACHE:-}" ] || folders+=("$FSBML_COMPILER_CACHE")
     # What source_fetch (source.sh) has obtained.
     folders+=("$FSBML_CACHE/source")
     mkdir -p "${folders[@]}"

@@ -121,13 +121,13 @@ run_part() {
 }
 
 harness_begin "Verifies that report, trace, performance variables and interface counters agree." "$@"
-need_packages "the tests of reports" python3
-if harness_in once; then
-    need_packages "the tests of reports" python3-jsonschema
-    # `trace` compiles it if need be, which two lanes may not do at a time.
-    program_build trace.program "the simulator"
-fi
 if harness_in version; then
+    need_packages "the tests of reports" python3
+    if harness_in once; then
+        need_packages "the tests of reports" python3-jsonschema
+        # `trace` compiles it if need be, which two lanes may not do at a time.
+        program_build trace.program "the simulator"
+    fi
     harness_lanes run_part "forms 2" "agree 4" "agree 2"
 fi
 harness_end

@@ -118,6 +118,7 @@ static int looks(uint32_t local_ranks)
     const int n = other_clocks / 2; /* processor time, before and after */
     look_ns = 0;
     down();
+    mca_bml_fsbml_params.ledger = FSBML_LEDGER_AUTO;
     set_local(0, 0);
     return n;
 }

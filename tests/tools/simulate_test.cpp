@@ -170,10 +170,10 @@ TEST(SimulateBars, OfTheBoundAreForParametersWrongBy20Percent)
 
 TEST(SimulateRails, AreOfTheCatalogueOrOfTheirRates)
 {
-    for (const fsbml::bench::RailSet &set : fsbml::bench::rail_sets()) {
+    for (const auto &set : fsbml::bench::rail_sets()) {
         EXPECT_EQ(rail_set_of(set.name).rails.size(), set.rails.size()) << set.name;
     }
-    const fsbml::bench::RailSet set = rail_set_of("200mbit@100us+0.02gbit@1ms+20000kbit");
+    const auto set = rail_set_of("200mbit@100us+0.02gbit@1ms+20000kbit");
     ASSERT_EQ(set.rails.size(), 3u);
     EXPECT_FALSE(set.trouble);
     EXPECT_DOUBLE_EQ(set.rails[0].real.L_ns, 1e5);
