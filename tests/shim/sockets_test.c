@@ -3,10 +3,22 @@
 /* The kernel's word on tcp's connections: which descriptors are taken for one, and which are not. Real
  * connections, of this machine with itself. */
 
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <ifaddrs.h>
 #include <netinet/tcp.h>
 
 #include "fake_tcp.h"
 #include "flow/flow.h"
+
+static int n_lists; /* of all addresses of this machine, that were asked for */
+
+int getifaddrs(struct ifaddrs **all)
+{
+    int (*real)(struct ifaddrs **) = (int (*)(struct ifaddrs **)) dlsym(RTLD_NEXT, "getifaddrs");
+    ++n_lists;
+    return real(all);
+}
 
 static void up(void)
 {
@@ -115,6 +127,22 @@ FAKE_TEST(a_descriptor_that_is_used_again_is_another_connection)
     CHECK(0 == fsbml_sockets_look(0).look.bytes && 1 == fsbml_sockets_look(0).n);
     send_bytes(e->descriptor, other_of_next, 4096);
     CHECK(4096 == fsbml_sockets_look(0).look.bytes);
+    tcp_down();
+}
+
+/* A job of many processes makes many at once: each list of addresses takes ten calls of the kernel. */
+FAKE_TEST(a_rails_address_is_looked_up_once)
+{
+    tcp_up(3);
+    n_lists = 0;
+    snprintf(fsbml_rails.rail[1].name, sizeof(fsbml_rails.rail[1].name), "none");
+    for (uint32_t p = 0; p < 3; ++p) {
+        (void) tcp_connect(0, p);
+        CHECK(p + 1 == connections(0));
+    }
+    CHECK(n_lists <= 1);
+    (void) tcp_connect(1, 0); /* it is not there, whatever the other rail's is */
+    CHECK(0 == connections(1) && n_lists > 0);
     tcp_down();
 }
 

@@ -44,18 +44,42 @@ static bool is_on(const struct ifaddrs *all, const char *interface, const struct
     return false;
 }
 
-bool fsbml_kernel_is_on(int fd, uint32_t rail)
+static bool ask_whether_on(const char *interface, const struct sockaddr *address)
 {
-    struct sockaddr_storage own;
-    socklen_t len = sizeof(own);
-    char interface[FSBML_NAME_MAX];
     struct ifaddrs *all = NULL;
-    fsbml_kernel_interface(rail, interface);
-    const bool known = 0 == getsockname(fd, (struct sockaddr *) &own, &len) && 0 == getifaddrs(&all);
-    const bool is = known && is_on(all, interface, (const struct sockaddr *) &own);
+    const bool is = 0 == getifaddrs(&all) && is_on(all, interface, address);
     if (NULL != all) {
         freeifaddrs(all);
     }
+    return is;
+}
+
+/* A process has a connection to each peer, and one address for all on a rail: that of the last one is not
+ * asked for again. */
+bool fsbml_kernel_is_on(int fd, uint32_t rail)
+{
+    static struct {
+        char interface[FSBML_NAME_MAX];
+        struct sockaddr_storage address;
+    } last[FSBML_MAX_RAILS];
+    static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
+    struct sockaddr_storage own;
+    socklen_t len = sizeof(own);
+    char interface[FSBML_NAME_MAX];
+    const struct sockaddr *address = (const struct sockaddr *) &own;
+    if (0 != getsockname(fd, (struct sockaddr *) &own, &len)) {
+        return false;
+    }
+    fsbml_kernel_interface(rail, interface);
+    opal_mutex_lock(&lock);
+    const bool known = 0 == strcmp(interface, last[rail].interface)
+                       && is_address((const struct sockaddr *) &last[rail].address, address);
+    const bool is = known || ask_whether_on(interface, address);
+    if (is && !known) {
+        memcpy(last[rail].interface, interface, sizeof(interface));
+        last[rail].address = own;
+    }
+    opal_mutex_unlock(&lock);
     return is;
 }
 
