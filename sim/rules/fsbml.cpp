@@ -38,7 +38,8 @@ std::shared_ptr<FsbmlNode> make_node(const Cluster &cluster, fsbml_policy_t poli
         if (0 != fsbml_sched_set_model(node->scheduler.get(), r, &cluster.rails[r].believed)) {
             throw std::invalid_argument("the scheduler refuses the parameters of rail " + std::to_string(r));
         }
-        fsbml_sched_doubt(node->scheduler.get(), r, cluster.rails[r].guessed);
+        fsbml_sched_doubt(node->scheduler.get(), r,
+                          cluster.rails[r].guessed ? FSBML_DOUBT_ALL : FSBML_DOUBT_NONE);
     }
     return node;
 }

@@ -142,9 +142,9 @@ TEST(Cut, OnlyMeasuredRailsOfTheMaskByArrival)
     const Cut c = cut(s.get(), kMessage, 5);
     EXPECT_EQ(c.pieces, 2U);
     EXPECT_EQ(c.share[1], 0U);
-    fsbml_sched_doubt(s.get(), 2, true);
+    fsbml_sched_doubt(s.get(), 2, FSBML_DOUBT_ALL);
     EXPECT_EQ(cut(s.get(), kMessage, 5).pieces, 0U) << "one of them is a guess";
-    fsbml_sched_doubt(s.get(), 2, false);
+    fsbml_sched_doubt(s.get(), 2, FSBML_DOUBT_NONE);
     EXPECT_EQ(cut(s.get(), kMessage, 5).pieces, 2U);
     const SchedPtr some(fsbml_sched_create(2, FSBML_POLICY_ARRIVAL));
     EXPECT_EQ(cut(some.get(), kMessage, 3).pieces, 0U);

@@ -108,3 +108,29 @@ TEST(FeedbackOfBuckets, LongMessagesAreSharedByWhatComesBackToTheBuckets)
     EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast); // and they are no faster for it
     EXPECT_NEAR(kSlow, net.gap(1), 0.1 * kSlow);
 }
+
+// Pauses fill a bucket of 2.8 ms of which the model knows nothing, and what it lets pass looks like a rail
+// that has become faster: samples of 5 ms, each with a bucket in it.
+TEST(FeedbackOfBuckets, ADisturbedStartMayNotHaveSeenABucket)
+{
+    for (const fsbml_doubt_t doubt : {FSBML_DOUBT_NONE, FSBML_DOUBT_BUCKET}) {
+        const std::vector<fsbml_loggp_t> models{loggp(50e3, 1e3, 1e3, 5e3, kFast)};
+        VirtualRails net(models, {kFast});
+        fsbml_sched_doubt(net.sched.get(), 0, doubt);
+        net.rail[0].bucket = net.rail[0].tokens = 70'000.0;
+        double least = kFast;
+        for (int i = 0; i < 300; ++i) {
+            net.give(0, 8 * VirtualRails::kQuantum); // 10.5 ms
+            for (int ms = 0; ms < 14; ++ms) {
+                net.step(kMs);
+                least = std::min(least, net.gap(0));
+            }
+        }
+        if (FSBML_DOUBT_BUCKET == doubt) {
+            EXPECT_NEAR(kFast, least, 0.05 * kFast);
+            EXPECT_TRUE(net.told.empty());
+        } else {
+            EXPECT_LT(least, kFast / 1.2); // or this test tests nothing
+        }
+    }
+}

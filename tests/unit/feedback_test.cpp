@@ -198,8 +198,8 @@ std::vector<fsbml_loggp_t> assumed()
 
 void guess(VirtualRails &net)
 {
-    fsbml_sched_doubt(net.sched.get(), 0, true);
-    fsbml_sched_doubt(net.sched.get(), 1, true);
+    fsbml_sched_doubt(net.sched.get(), 0, FSBML_DOUBT_ALL);
+    fsbml_sched_doubt(net.sched.get(), 1, FSBML_DOUBT_ALL);
 }
 
 // What it was charged is over long before the next look.

@@ -132,6 +132,25 @@ TEST(LiveRate, IsNoFasterForBeingIdleAtALook)
     EXPECT_EQ(40.0, rate.gap());
 }
 
+// One message at a time, and after each a pause that fills the bucket: what it lets pass makes the rail no
+// slower.
+TEST(LiveRate, FindsOutThatARailIsSlowerHoweverFullItsBucket)
+{
+    constexpr std::uint64_t kBucket = 125'000;
+    for (const double gap : {40.0, 400.0}) {
+        LiveRate rate(40.0, kBucket, kQuantum);
+        for (int i = 0; i < 3; ++i) {
+            double left = 250'000.0 - kBucket;
+            rate.look(look_of(kMs, 0, 0, kBucket, true));
+            while ((left -= kMs / gap) > 0.0) {
+                rate.look(busy_look(gap));
+            }
+            rate.look(look_of(100 * kMs, 0, 0, 0, false));
+        }
+        EXPECT_NEAR(gap, rate.gap(), 0.3 * gap);
+    }
+}
+
 // A rail that is busy now and then costs a round trip each time: it is no slower for that.
 TEST(LiveRate, IsNoSlowerForPauses)
 {

@@ -82,10 +82,13 @@ void fsbml_table_apply_assumed(void)
 
 /* Gives the scheduler a rail's model. What was assumed is told from what was measured: it goes with the first
  * evidence. What was disturbed does not: evidence comes from busy processors then, too. */
-static bool set_model(uint32_t rail, const fsbml_loggp_t *p)
+static bool set_model(uint32_t rail, const fsbml_loggp_t *p, bool is_disturbed)
 {
     const fsbml_loggp_t assumed = prior(rail);
-    fsbml_sched_doubt(fsbml_rails.sched, rail, 0 == memcmp(p, &assumed, sizeof(assumed)));
+    fsbml_sched_doubt(fsbml_rails.sched, rail,
+                      0 == memcmp(p, &assumed, sizeof(assumed)) ? FSBML_DOUBT_ALL
+                      : is_disturbed                            ? FSBML_DOUBT_BUCKET
+                                                                : FSBML_DOUBT_NONE);
     fsbml_rails.rail[rail].model = *p;
     return 0 == fsbml_sched_set_model(fsbml_rails.sched, rail, p);
 }
@@ -194,7 +197,7 @@ static void use(uint32_t i, const fsbml_table_rail_t *row, bool reversed)
         FSBML_VERBOSE(FSBML_V_RAILS, "%s is used with the parameters of the other direction, G %.4g ns/B",
                       row->name, p.G_ns_per_byte);
     }
-    rail->measured = set_model(i, &p);
+    rail->measured = set_model(i, &p, !row->fit.tight);
     (void) fsbml_account_set_model(fsbml_observe_account(), i, &p); /* if there is one */
     atomic_store(&rail->L_ns, (uint64_t) p.L_ns);
     atomic_store(&rail->round_trip_ns, row->round_trip_ns);
@@ -222,7 +225,7 @@ void fsbml_table_apply(const fsbml_table_t *table)
                               m->rail[i].name, m->rail[i].key);
             }
             const fsbml_loggp_t assumed = prior(i);
-            (void) set_model(i, &assumed);
+            (void) set_model(i, &assumed, false);
         } else if (r->fit.valid && !is_another_process(copy, r)) {
             use(i, r, is_reversed(local, r->pair));
         }

@@ -74,9 +74,17 @@ void fsbml_sched_destroy(fsbml_sched_t *s) FSBML_NOEXCEPT;
  * parameters. */
 int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p) FSBML_NOEXCEPT;
 
-/** Whether a rail's model, which it is given next, is a guess: no message is cut for it, and the first
- * evidence replaces it. Feedback (fsbml_flow.h) takes that back once it has seen the rail busy. */
-void fsbml_sched_doubt(fsbml_sched_t *s, size_t rail, bool is_doubted) FSBML_NOEXCEPT;
+/** How sure a rail's model is. */
+typedef enum fsbml_doubt_t {
+    FSBML_DOUBT_NONE,
+    FSBML_DOUBT_BUCKET, /**< it was disturbed when it was measured: a shaper's bucket may not have been seen
+                         */
+    FSBML_DOUBT_ALL,    /**< it is a guess: no message is cut for it, and the first evidence replaces it */
+} fsbml_doubt_t;
+
+/** Of the model that a rail is given next. Feedback (fsbml_flow.h) takes it back once it has seen a rail busy
+ * whose model was a guess. */
+void fsbml_sched_doubt(fsbml_sched_t *s, size_t rail, fsbml_doubt_t doubt) FSBML_NOEXCEPT;
 
 /**
  * Chooses the rail for a message of `bytes` bytes among the rails in the bit mask `rails`. Does not charge

@@ -54,10 +54,10 @@ int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p)
     return nullptr == s || nullptr == p ? -EINVAL : s->impl.set_model(rail, *p);
 }
 
-void fsbml_sched_doubt(fsbml_sched_t *s, size_t rail, bool is_doubted) noexcept
+void fsbml_sched_doubt(fsbml_sched_t *s, size_t rail, fsbml_doubt_t doubt) noexcept
 {
     if (rail < s->impl.rails()) {
-        s->impl.doubt(rail, is_doubted);
+        s->impl.doubt(rail, doubt);
     }
 }
 

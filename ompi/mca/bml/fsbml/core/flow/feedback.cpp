@@ -28,6 +28,7 @@ constexpr double kSlow = 2.0;            // times slower than its model: it woul
 constexpr double kDrift = 0.05;          // of the rate, for which the model is not touched
 constexpr double kTold = 1.25;           // likewise for telling
 constexpr double kMostNs = 60e9;         // of a backlog; a ledger holds 69 s
+constexpr double kHiddenBucketNs = 5e6;  // of a shaper, where a disturbed start has not seen it
 
 } // namespace
 
@@ -77,7 +78,9 @@ bool Feedback::has_model(std::size_t rail) noexcept
         s.told_gap = s.model_gap;
         s.tell_gap = 0.0;
         s.gap.store(s.model_gap);
-        s.live.emplace(s.model_gap, given.burst_ns / given.G_ns_per_byte, quantum, sched_.is_doubted(rail));
+        const double burst_ns =
+            sched_.may_hide_bucket(rail) ? std::max(given.burst_ns, kHiddenBucketNs) : given.burst_ns;
+        s.live.emplace(s.model_gap, burst_ns / given.G_ns_per_byte, quantum, sched_.is_guess(rail));
     }
     return true;
 }
@@ -151,8 +154,8 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
     if (LiveRate::Change::none != s.live->look(look, seen.round_trip_ns) || 0 != s.beyond_ns) {
         apply(rail, now_ns);
     }
-    if (sched_.is_doubted(rail) && !s.live->is_guess()) {
-        sched_.doubt(rail, false);
+    if (sched_.is_guess(rail) && !s.live->is_guess()) {
+        sched_.doubt(rail, FSBML_DOUBT_NONE);
     }
 }
 

@@ -32,8 +32,8 @@ constexpr std::uint64_t kLookNs = 1'000'000; // between two looks
 //   and is hardly used, is found out, and one that has one message at a time.
 // Linux counts busy times in jiffies, so that the looks, once a millisecond, tell more: only where they are
 // farther apart is its count taken. While the receiver holds the rail up, and for as long after that (0.5 s
-// at most), or within twice the bucket of a shaper after a pause that filled it, nothing counts; nor does
-// what may have come back to it in a shorter one.
+// at most), nothing counts; within twice the bucket of a shaper after a pause that filled it, only what is
+// slower by a half even so; and after a shorter pause nothing that may have come back to the bucket.
 //
 // Three samples in a row beyond 20 % on the same side (one, if the rate was a guess) replace the rate by
 // their median; else the median of the last eight moves it by an eighth. (A windowed maximum, as BBR has it,
@@ -61,6 +61,8 @@ private:
     static constexpr std::size_t kSamples = 8;
 
     void restart() noexcept;
+    bool is_late() const noexcept;
+    Change ahead(const fsbml_live_look_t &l, bool all_of_it) noexcept;
     Change sparse(std::uint64_t round_trip_ns) noexcept;
     Change faster(double gap) noexcept; // at least: counts if that is much
     Change sampled(double gap, bool saturated) noexcept;

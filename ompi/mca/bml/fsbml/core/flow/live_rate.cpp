@@ -75,8 +75,7 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
     if (skip_ > 0.0) {
         skip_ -= static_cast<double>(l.bytes);
         refilled_ = 0.0;
-        restart();
-        return Change::none;
+        return ahead(l, all_of_it);
     }
     if (!all_of_it && l.is_busy && 0 == elapsed_) {
         return Change::none; // it has just begun: a sample of a busy rail may begin here
@@ -91,9 +90,7 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
     times_ += begins ? 1 : 0;
     is_exact_ = is_exact_ && !l.may_have_idled;
     saturated_ = saturated_ && all_of_it;
-    const bool late = static_cast<double>(busy_) >= kLate * kFragments * quantum_ * gap_;
-    const bool enough = saturated_ ? (busy_ >= kLeastNs && bytes_ >= kFragments * quantum_)
-                                         || (late && busy_ >= kLateNs && bytes_ >= kPart * quantum_)
+    const bool enough = saturated_ ? (busy_ >= kLeastNs && bytes_ >= kFragments * quantum_) || is_late()
                                    : busy_ >= kSparseNs && bytes_ >= quantum_;
     if (!enough) {
         return Change::none;
@@ -104,6 +101,29 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
     const double gap = static_cast<double>(busy_) / bytes_;
     restart();
     return sampled(gap, true);
+}
+
+bool LiveRate::is_late() const noexcept
+{
+    return static_cast<double>(busy_) >= kLate * kFragments * quantum_ * gap_ && busy_ >= kLateNs
+           && bytes_ >= kPart * quantum_;
+}
+
+// Of what a bucket may have let pass: the rail is no faster than that.
+LiveRate::Change LiveRate::ahead(const fsbml_live_look_t &l, bool all_of_it) noexcept
+{
+    if (!all_of_it) {
+        restart();
+        return Change::none;
+    }
+    busy_ += l.elapsed_ns;
+    bytes_ += static_cast<double>(l.bytes);
+    const double gap = static_cast<double>(busy_) / bytes_;
+    const bool is_slower = is_late() && gap > kFarBeyond * gap_;
+    if (is_slower || skip_ <= 0.0) {
+        restart();
+    }
+    return is_slower ? sampled(gap, true) : Change::none;
 }
 
 // Of one that was busy now and then.

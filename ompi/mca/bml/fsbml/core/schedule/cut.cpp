@@ -46,7 +46,7 @@ std::size_t Scheduler::cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_
     for (std::uint32_t left = mask; 0 != left; left &= left - 1) {
         share[__builtin_ctz(left)] = 0;
     }
-    std::uint32_t rails = mask & models_.measured() & existing_ & ~doubted_.load(std::memory_order_relaxed);
+    std::uint32_t rails = mask & models_.measured() & existing_ & ~guessed_.load(std::memory_order_relaxed);
     if (FSBML_POLICY_ARRIVAL != policy_ || 0 == (rails & (rails - 1)) || bytes < FSBML_CUT_LEAST) {
         return 0;
     }

@@ -45,11 +45,15 @@ public:
     std::size_t rails() const noexcept { return n_rails_; }
     int set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept;
     void scale_model(std::size_t rail, double factor) noexcept;
+    void doubt(std::size_t rail, fsbml_doubt_t doubt) noexcept;
     // Nobody has seen yet that a rail is as its model says.
-    void doubt(std::size_t rail, bool is_doubted) noexcept;
-    bool is_doubted(std::size_t rail) const noexcept
+    bool is_guess(std::size_t rail) const noexcept
     {
-        return 0 != (doubted_.load(std::memory_order_relaxed) >> rail & 1);
+        return 0 != (guessed_.load(std::memory_order_relaxed) >> rail & 1);
+    }
+    bool may_hide_bucket(std::size_t rail) const noexcept
+    {
+        return 0 != (may_hide_.load(std::memory_order_relaxed) >> rail & 1);
     }
     bool model(std::size_t rail, fsbml_loggp_t &p) noexcept { return models_.get(rail, p); }
     // Moves the rails' VFTs, which begin anew, into a ledger, or with nullptr back into the scheduler's own
@@ -176,7 +180,7 @@ private:
     std::atomic<VftSlot *> vfts_{own_};
     mutable std::atomic<std::uint64_t> origin_{kNoOrigin};
     std::atomic<Ticks> beyond_{kBeyondOwn};
-    std::atomic<std::uint32_t> doubted_{0};
+    std::atomic<std::uint32_t> guessed_{0}, may_hide_{0};
     std::atomic<ChooseFar> choose_far_;
     const fsbml_policy_t policy_;
 

@@ -220,14 +220,17 @@ void Scheduler::scale_model(std::size_t rail, double factor) noexcept
     shaped(models_.scale(rail, factor, policy_));
 }
 
-void Scheduler::doubt(std::size_t rail, bool is_doubted) noexcept
+void Scheduler::doubt(std::size_t rail, fsbml_doubt_t doubt) noexcept
 {
-    const std::uint32_t bit = std::uint32_t{1} << rail;
-    if (is_doubted) {
-        doubted_.fetch_or(bit, std::memory_order_relaxed);
-    } else {
-        doubted_.fetch_and(~bit, std::memory_order_relaxed);
-    }
+    const auto set = [bit = std::uint32_t{1} << rail](std::atomic<std::uint32_t> &rails, bool is) {
+        if (is) {
+            rails.fetch_or(bit, std::memory_order_relaxed);
+        } else {
+            rails.fetch_and(~bit, std::memory_order_relaxed);
+        }
+    };
+    set(guessed_, FSBML_DOUBT_ALL == doubt);
+    set(may_hide_, FSBML_DOUBT_BUCKET == doubt);
 }
 
 void Scheduler::shaped(bool any) noexcept
