@@ -164,6 +164,28 @@ FAKE_TEST(a_peer_that_asks_wakes_its_path)
     down();
 }
 
+/* It may be told of this process a little later than this one of it, and then refuses the connection. */
+FAKE_TEST(a_peer_of_another_job_is_asked_when_it_knows_this_one)
+{
+    for (int asks = 0; asks < 2; ++asks) {
+        my_job = 2;
+        const mca_bml_base_btl_t *bml_btl = up(2);
+        const fsbml_packet_t ask = {.type = FSBML_PACKET_ASK, .from = peer->super.proc_name, .seq = 2};
+        pass_time(4);
+        CHECK(0 == fake[0].n_queue + fake[1].n_queue);
+        if (asks) {
+            fsbml_ask_heard(&fake[1].super, &ask, NULL, 0);
+            CHECK(1 == fake[1].n_queue); /* the answer */
+        }
+        pass_time(1);
+        CHECK(1 == fake[0].n_queue && 1 + asks == fake[1].n_queue);
+        CHECK(1 == fake_answer(&fake[0], true) && 1 == fake_answer(&fake[1], true));
+        CHECK(3 == endpoint(bml_btl)->live);
+        down();
+        my_job = 1;
+    }
+}
+
 static fsbml_loggp_t first_rail; /* the other one has 10 us, and 40 ns a byte */
 
 /* The run-time's store in a job of one rank a node, whose table has these rails. */

@@ -195,7 +195,7 @@ static inline void pass_time(unsigned ms)
 
 static mca_btl_base_selected_module_t *selected[N_FAKES];
 
-static uint32_t n_peers;
+static uint32_t n_peers, my_job = 1; /* the peers' job as well */
 
 /* Not constructed: that would enter it into the table of a running job. Only its reference count is used. */
 static void world_add_peer(void)
@@ -223,6 +223,7 @@ static inline void world_up(int n)
         opal_list_append(&mca_btl_base_modules_initialized, &selected[i]->super);
     }
     ompi_mpi_state = OMPI_MPI_STATE_INIT_COMPLETED;
+    ompi_process_info.my_name.jobid = my_job;
     fsbml_module_construct();
     CHECK(OMPI_SUCCESS == fsbml_set_up());
     for (uint32_t i = 0; i < fsbml_rails.n_rails; ++i) {

@@ -36,9 +36,9 @@ static bool is_full(int rc)
 static void ask(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
     opal_mutex_lock(&ep->lock);
-    const bool asks = path->to_ask;
+    const bool asks = path->to_ask && fsbml_now_ns() >= ep->ask_from_ns;
     const uint32_t seq = path->round << 1 | (path->ask_again ? SEQ_AGAIN : 0);
-    path->to_ask = false;
+    path->to_ask = path->to_ask && !asks;
     opal_mutex_unlock(&ep->lock);
     if (!asks) {
         return;
@@ -100,6 +100,7 @@ static void owe(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint32
     opal_mutex_lock(&ep->lock);
     path->owes = true;
     path->owed_seq = seq;
+    ep->ask_from_ns = 0; /* it knows this process */
     opal_mutex_unlock(&ep->lock);
 }
 
@@ -242,6 +243,12 @@ void fsbml_ask_peer(mca_bml_fsbml_endpoint_t *ep)
         fsbml_path_use_one(ep);
         opal_mutex_unlock(&ep->lock);
         return;
+    }
+    /* Processes of two jobs come to know each other when both have been told of the other's, one a little
+     * earlier than the other: tcp warns of a connection from a process that is not known yet. */
+    enum { TOLD_NS = 5000000 };
+    if (ep->proc->super.proc_name.jobid != OMPI_PROC_MY_NAME->jobid) {
+        ep->ask_from_ns = fsbml_now_ns() + TOLD_NS;
     }
     /* Each connection is a descriptor here and there, and is polled by all that wait. */
     const uint32_t first = nearest(ep);

@@ -74,6 +74,7 @@ struct mca_bml_fsbml_endpoint_t {
     _Atomic uint32_t open_cuts; /**< ... that are not complete here */
     bool mute;                  /**< the peer does not run FSBML: never asked, and one path is enough */
     _Atomic uint64_t asked_ns;  /**< when its paths were asked first, or again */
+    uint64_t ask_from_ns;       /**< they are not asked before: the peer may not know this process yet */
     bool silence_told;          /**< the message that no path is answered was shown */
     uint64_t first_live_ns;     /**< when the first path was proved */
     uint64_t confirm_ns;        /**< when the peer was asked on a live path whether it is there */
