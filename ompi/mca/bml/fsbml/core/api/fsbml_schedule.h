@@ -77,8 +77,7 @@ int fsbml_sched_set_model(fsbml_sched_t *s, size_t rail, const fsbml_loggp_t *p)
 /** How sure a rail's model is. */
 typedef enum fsbml_doubt_t {
     FSBML_DOUBT_NONE,
-    FSBML_DOUBT_BUCKET, /**< it was disturbed when it was measured: a shaper's bucket may not have been seen
-                         */
+    FSBML_DOUBT_BUCKET, /**< it was disturbed: a shaper's bucket may not have been seen */
     FSBML_DOUBT_ALL,    /**< it is a guess: no message is cut for it, and the first evidence replaces it */
 } fsbml_doubt_t;
 
