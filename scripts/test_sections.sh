@@ -132,7 +132,7 @@ test_clang() { CC=clang CXX=clang++ FSBML_BUILD=$FSBML_BUILD/clang test_componen
 
 test_mpi() { run_mpi ${FSBML_SYSTEM:+--set version}; }
 
-test_mpi-quick() { run_scripts --filter '^2 nodes, 2 ranks, 200mbit 20mbit: ' -- "$FSBML_TOP/tests/mpi/run.sh"; }
+test_mpi-quick() { run_scripts --filter '^2 nodes, 2 ranks, (200mbit 20mbit|2gbit 200mbit): ' -- "$FSBML_TOP/tests/mpi/run.sh"; }
 
 test_badinput() { run_scripts ${FSBML_SYSTEM:+--set version} -- "$FSBML_TOP/tests/mpi/badinput.sh"; }
 
@@ -260,5 +260,5 @@ patched_r2() {
     # Without sessions: with r2, one job in twenty or thirty hangs in its second life, patched or not. Without unreceived
     # messages at the end: there SIGPIPE ends one in fifteen (fsbml guards against it).
     run_scripts --reference --bml r2 --set version \
-        --filter '^2 nodes, 2 ranks, (200mbit|200mbit 20mbit): ([a-k]|late|lifecycle [bpq]|[m-r]|spawn|threads)' -- "$FSBML_TOP/tests/mpi/run.sh"
+        --filter '^2 nodes, 2 ranks, (200mbit|200mbit 20mbit|2gbit 200mbit): ([a-k]|late|lifecycle [bpq]|[m-r]|spawn|threads)' -- "$FSBML_TOP/tests/mpi/run.sh"
 }
