@@ -54,7 +54,8 @@ apply_patches() {
 # Open MPI's own autogen.pl, for the whole tree: it has to find the new component. The packages inside (PMIx, PRRTE, ROMIO)
 # bring their configure in the tarball and are not changed, so their two thirds of the time are saved by a stand-in.
 bootstrap_tree() {
-    local tree=$1 dir name rc=0
+    local tree=$1 dir name rc=0 without
+    without=$(IFS=, && printf '%s' "${FSBML_REFERENCE_WITHOUT[*]}")
     cd "$tree" || return
     for dir in 3rd-party/*/; do
         [ -f "$dir/configure" ] || continue
@@ -64,7 +65,7 @@ bootstrap_tree() {
         printf '#!/bin/sh\nexit 0\n' >"$dir/autogen.pl"
         chmod +x "$dir/autogen.pl"
     done
-    ./autogen.pl --force --jobs "$(nproc)" || rc=$?
+    ./autogen.pl --force --jobs "$(nproc)" --exclude "$without" || rc=$?
     for dir in 3rd-party/*/; do
         [ -f "$dir/configure" ] || continue
         rm -f -- "$dir/autogen.pl"
