@@ -20,7 +20,7 @@ TEST_INSIDE=(units mpi badinput)
 # Tests of the driver that need neither a virtual cluster nor a quiet machine.
 COMMANDS_TESTS=(build harness headers rails sections simulate suite system tally trace whatif)
 # Those whose jobs' figures mean nothing to them.
-DRIVER_TESTS=(demo container docs link)
+DRIVER_TESTS=(demo bench container docs link)
 
 test_about() {
     case "$1" in
