@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include "bml_fsbml.h"
+#include "compat/events.h"
 #include "failover/failover.h"
 #include "pieces/pieces.h"
 #include "report/report.h"
@@ -174,6 +175,7 @@ static int component_close(void)
         (void) ompi_hook_base_deregister_callbacks(&hook);
     }
     hooked = false;
+    fsbml_events_close();
     fsbml_closing_fini(); /* if the module was not finalized, the hook must not outlive this DSO */
     return OMPI_SUCCESS;
 }
@@ -198,6 +200,14 @@ static uint32_t hello_flags(void)
     return (fsbml_rdma_in_use() ? FSBML_HELLO_RDMA : 0) | (fsbml_failover_is_on() ? FSBML_HELLO_FRAMES : 0)
            | (fsbml_pieces_are_on() ? FSBML_HELLO_PIECES : 0)
            | (fsbml_job_is_reported() ? FSBML_HELLO_REPORT : 0);
+}
+
+static void watch_connections(void)
+{
+    const uint32_t elsewhere = fsbml_job_size() - fsbml_job_local_size(), many = mca_bml_fsbml_params.epoll;
+    if (0 != many && elsewhere > 0) {
+        (void) fsbml_events_watch(elsewhere < many ? "poll" : "epoll");
+    }
 }
 
 static void finalize_has_begun(void)
@@ -228,6 +238,7 @@ static mca_bml_base_module_t *component_init(int *priority, bool progress_thread
         return &refusal.module;
     }
     fsbml_pairing_order();
+    watch_connections();
     if (OMPI_SUCCESS != mca_btl_base_select(progress_threads, mpi_threads)) {
         return &refusal.module;
     }

@@ -49,7 +49,7 @@ fsbml_core_rooms = \
 # Likewise, but for the door.
 fsbml_shim_sources = \
 	bml_fsbml.h bml_fsbml.c bml_fsbml_component.c bml_fsbml_lists.c bml_fsbml_procs.c \
-	compat/compat.h compat/fsbml_version.h compat/closing.c compat/fallback.c compat/goodbye.c \
+	compat/compat.h compat/events.h compat/fsbml_version.h compat/closing.c compat/events.c compat/fallback.c compat/goodbye.c \
 	compat/help.c compat/kvs.c compat/pairing.c compat/socket.c \
 	params/params.h params/params.c \
 	rails/rails.h rails/connection.c rails/echo.c rails/end.c rails/files.c rails/kernel.c \

@@ -38,6 +38,7 @@ enum {
     N_TOGETHER,
     N_PER_PEER,
     N_FEEDBACK,
+    N_EPOLL,
     N_PIECES,
     N_FAILOVER,
     N_FAILOVER_WAIT,
@@ -108,6 +109,11 @@ static number_t number[N_NUMBERS] = {
         "Whether the extra latency of each peer, by the kernel's round trips of tcp's connections, is added to that "
         "of the pair that measured (0 or 1, default 1; with bml_fsbml_table 0)",
         0, 1, 1, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY),
+    [N_EPOLL] = NUMBER(
+        "epoll",
+        "From so many processes on other nodes on, connections are watched by epoll, below by poll, unless opal_event_include is "
+        "set: by poll each connection costs a little, by epoll each message (0 to 1000000, default 3; 0: as Open MPI has it)",
+        0, 1000000, 3, OPAL_INFO_LVL_6, MCA_BASE_VAR_SCOPE_READONLY),
     [N_FEEDBACK] = NUMBER(
         "feedback",
         "Whether the kernel's figures of the rails' connections correct rates and backlogs while the job runs: a rail that "
@@ -355,6 +361,7 @@ int fsbml_params_register(const mca_base_component_t *component)
     p->per_peer = 0 != number[N_PER_PEER].value && (!pinned || !is_default("per_peer"));
     p->measure = 0 != number[N_MEASURE].value || pinned;
     p->feedback = 0 != number[N_FEEDBACK].value;
+    p->epoll = (uint32_t) number[N_EPOLL].value;
     p->pieces = 0 != number[N_PIECES].value;
     p->failover = 0 != number[N_FAILOVER].value;
     p->failover_wait_ns = number[N_FAILOVER_WAIT].value * 1000000000u;

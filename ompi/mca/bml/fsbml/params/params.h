@@ -57,6 +57,7 @@ typedef struct mca_bml_fsbml_params_t {
     bool measure;              /**< rails are measured at start */
     bool together;             /**< the interference of rails is measured */
     bool feedback;             /**< the kernel corrects rates and backlogs during the job */
+    uint32_t epoll;            /**< peers on other nodes from which on connections are watched so; 0: as it is */
     bool pieces;               /**< messages may be cut */
     bool failover;             /**< messages are sent again by other rails when one fails */
     uint64_t failover_wait_ns; /**< for which messages wait when no rail works */

@@ -1,0 +1,137 @@
+/* Copyright (c) 2026      The FSBML developers. All rights reserved. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The event base that Open MPI's progress engine looks at is exchanged, and nothing that is in it is lost: on
+ * the libevent of this Open MPI. */
+
+#include <unistd.h>
+
+#include "compat/events.h"
+#include "fake_pml.h"
+
+/* What is used of libevent, whose headers need not be installed. */
+struct event_base;
+struct event_config;
+struct event;
+struct event_config *event_config_new(void);
+int event_config_avoid_method(struct event_config *config, const char *method);
+struct event_base *event_base_new_with_config(const struct event_config *config);
+void event_config_free(struct event_config *config);
+const char *event_base_get_method(const struct event_base *base);
+void event_base_free(struct event_base *base);
+struct event *event_new(struct event_base *base, int fd, short what, void (*fn)(int, short, void *),
+                        void *with);
+int event_add(struct event *event, const struct timeval *timeout);
+void event_free(struct event *event);
+
+extern struct event_base *opal_sync_event_base;
+
+int opal_progress_register_lp(opal_progress_callback_t fn)
+{
+    progress_fn = fn;
+    return OPAL_SUCCESS;
+}
+
+/* A turn of the engine. */
+static int look(void)
+{
+    const opal_progress_callback_t fn = progress_fn;
+    return fn();
+}
+
+static int came;
+
+static void comes(int fd, short what, void *with)
+{
+    char byte;
+    (void) what;
+    (void) with;
+    came += 1 == read(fd, &byte, 1);
+}
+
+/* The engine's, as Open MPI makes it by default, or by epoll. */
+static struct event_base *engine(bool by_epoll)
+{
+    struct event_config *config = event_config_new();
+    const char *const avoided[] = {"select", by_epoll ? "poll" : "epoll"};
+    for (int i = 0; i < 2; ++i) {
+        CHECK(0 == event_config_avoid_method(config, avoided[i]));
+    }
+    opal_sync_event_base = event_base_new_with_config(config);
+    event_config_free(config);
+    CHECK(NULL != opal_sync_event_base);
+    return opal_sync_event_base;
+}
+
+static struct event *watch(struct event_base *base, int fd)
+{
+    enum { READ = 2 };
+    struct event *event = event_new(base, fd, READ, comes, NULL);
+    CHECK(NULL != event && 0 == event_add(event, NULL));
+    return event;
+}
+
+FAKE_TEST(poll_is_exchanged_for_epoll)
+{
+    struct event_base *const old = engine(false);
+    CHECK(0 == strcmp("poll", event_base_get_method(old)));
+    CHECK(fsbml_events_watch("epoll") && old != opal_sync_event_base && NULL != progress_fn);
+    CHECK(0 == strcmp("epoll", event_base_get_method(opal_sync_event_base)));
+    CHECK(!fsbml_events_watch("epoll")); /* once */
+    fsbml_events_close();
+    CHECK(NULL == progress_fn && 0 == strcmp("epoll", event_base_get_method(opal_sync_event_base)));
+    event_base_free(opal_sync_event_base); /* as Open MPI does */
+}
+
+/* Somebody has kept a pointer to the old base, and waits by it. */
+FAKE_TEST(what_waits_by_the_old_one_is_served)
+{
+    int end[2];
+    CHECK(0 == pipe(end));
+    struct event_base *const old = engine(false);
+    CHECK(fsbml_events_watch("epoll"));
+    struct event *late = watch(old, end[0]);
+    came = 0;
+    CHECK(0 == look() && 0 == came && 1 == write(end[1], "", 1));
+    CHECK(0 == look() && 0 == came); /* it is looked at once a millisecond */
+    virtual_ns += 1000000;
+    CHECK(0 == look() && 1 == came);
+    CHECK(0 == event_add(late, NULL));
+    fsbml_events_close(); /* which leaves it to its owner */
+    event_free(late);
+    event_base_free(old);
+    event_base_free(opal_sync_event_base);
+    close(end[0]);
+    close(end[1]);
+}
+
+FAKE_TEST(a_base_that_is_in_use_stays)
+{
+    int end[2];
+    CHECK(0 == pipe(end));
+    struct event_base *const base = engine(false);
+    struct event *early = watch(base, end[0]);
+    CHECK(!fsbml_events_watch("epoll") && base == opal_sync_event_base && NULL == progress_fn);
+    event_free(early);
+    event_base_free(base);
+    close(end[0]);
+    close(end[1]);
+}
+
+FAKE_TEST(epoll_is_exchanged_for_poll)
+{
+    struct event_base *const old = engine(true);
+    CHECK(fsbml_events_watch("poll") && old != opal_sync_event_base);
+    CHECK(0 == strcmp("poll", event_base_get_method(opal_sync_event_base)));
+    fsbml_events_close();
+    event_base_free(opal_sync_event_base);
+}
+
+FAKE_TEST(what_is_so_already_stays)
+{
+    struct event_base *const base = engine(true);
+    CHECK(!fsbml_events_watch("epoll") && base == opal_sync_event_base);
+    fsbml_events_close();
+    event_base_free(base);
+    opal_sync_event_base = NULL;
+    CHECK(!fsbml_events_watch("epoll") && NULL == opal_sync_event_base); /* none at all */
+}
