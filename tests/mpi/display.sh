@@ -2,7 +2,7 @@
 # What a job says of its rails when it starts: once a job, with the addresses and networks of the cluster, also where nothing
 # is measured; and nothing unasked.
 #
-# Once: the words are FSBML's own.
+# Once, but for how connections are watched: the words are FSBML's own.
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 set -euo pipefail
@@ -122,6 +122,30 @@ left_out() {
     harness_cluster_down # its neighbours are not what they were
 }
 
+# watched NAME WAY ARGUMENTS...: the ranks of a job change to that way of watching their connections; -: to none.
+watched() {
+    local name=$1 way=$2 reason want=0
+    shift 2
+    harness_wanted "$name" || return 0
+    [ "$way" = - ] || want=3
+    job 3 --mca bml_fsbml_verbose 5 --mca bml_fsbml_table "$harness_logs/rails" "$@"
+    reason=$(harness_failure "$program" "$LIMIT")
+    [ -n "$reason" ] || [ "$(said "connections are watched by ${way/-/.*}")" -eq "$want" ] ||
+        reason="said: $(grep 'are watched by' "$harness_stderr" | sort | uniq -c)"
+    harness_result "$name" "$reason"
+}
+
+# Each rank has two peers on other nodes. Open MPI 4.1 takes poll, later ones take epoll.
+connections_are_watched() {
+    local few=poll many=-
+    [ "$harness_major" -ge 5 ] || few=- many=epoll
+    watched "few connections, by poll" "$few"
+    watched "many, by epoll" "$many" --mca bml_fsbml_epoll 2
+    watched "... as Open MPI has it" - --mca bml_fsbml_epoll 0
+    watched "... as the user has it" - --mca bml_fsbml_epoll "$((harness_major < 5 ? 2 : 3))" --mca opal_event_include \
+        "$([ "$harness_major" -ge 5 ] && echo epoll || echo poll)"
+}
+
 run_part() {
     harness_cluster_up 3 "${RAILS[@]}"
     parameters >"$harness_logs/rails"
@@ -130,5 +154,8 @@ run_part() {
 
 harness_begin "Looks at what jobs say of their rails when they start (bml_fsbml_display)." "$@"
 [ "$harness_bml" = fsbml ] || die "these tests are about fsbml: --bml has no meaning here."
-! harness_in once || harness_lanes run_part three_nodes table_alone nothing_measured left_out
+parts=()
+! harness_in once || parts+=(three_nodes table_alone nothing_measured left_out)
+! harness_in version || parts+=(connections_are_watched)
+harness_lanes run_part "${parts[@]}"
 harness_end
