@@ -4,58 +4,12 @@
  * before its acknowledgement. The peer's end is the core's. Each message arrives once, and is completed once.
  *   failover_test [SEED [STEPS [SEEDS]]]     one random schedule, such as one that failed; 0: so many */
 #define FAKE_OWN_MAIN
-#include "fake_refusal.h"
+#include "fake_far.h"
 
+#include <endian.h>
 #include <inttypes.h>
 
-enum { RAILS = 3, MOST_BYTES = 3000, LEAST_BYTES = 24, MOST_MESSAGES = 1 << 20, QUEUED = 1 << 14 };
-
-typedef struct frame_t {
-    size_t bytes;
-    unsigned char at[MOST_BYTES + FSBML_DELIVERY_HEADER + 16];
-} frame_t;
-
-/* One rail in one direction: TCP keeps the order. What is on a rail that fails comes late, or never. */
-typedef struct pipe_t {
-    frame_t *frame[QUEUED];
-    uint32_t first, last;
-} pipe_t;
-
-static struct {
-    fsbml_delivery_limits_t limits;
-    fsbml_delivery_t *end; /* the peer's */
-    pipe_t there[RAILS], back[RAILS];
-    bool cut[RAILS];
-    uint64_t random;
-    uint32_t sent[2], n_arrived[2], n_completed;
-    unsigned char arrived[2][MOST_MESSAGES]; /* there and back, by the message's number */
-    uint32_t n_errors;
-} far_end;
-
-static uint64_t chance(uint64_t of)
-{
-    return (next_random(&far_end.random) >> 16) % of;
-}
-
-static void push(pipe_t *pipe, const void *frame, size_t bytes)
-{
-    frame_t *f = malloc(sizeof(*f));
-    CHECK(bytes <= sizeof(f->at) && pipe->last - pipe->first < QUEUED);
-    f->bytes = bytes;
-    memcpy(f->at, frame, bytes);
-    pipe->frame[pipe->last++ % QUEUED] = f;
-}
-
-/* What the peer sends. */
-typedef struct far_message_t {
-    fsbml_delivery_message_t record;
-    unsigned char bytes[MOST_BYTES];
-} far_message_t;
-
-static frame_t *pop(pipe_t *pipe)
-{
-    return pipe->first == pipe->last ? NULL : pipe->frame[pipe->first++ % QUEUED];
-}
+#include "pieces/pieces.h"
 
 /* ------------------------------------------------------------------ messages */
 
@@ -140,111 +94,99 @@ static void send_there(mca_bml_base_btl_t *bml_btl)
     CHECK(OMPI_SUCCESS == mca_bml_base_send(bml_btl, des, TAG));
 }
 
-static void put_back(const fsbml_delivery_seal_t *seal, const far_message_t *m)
+/* The rest of a message of the peer's that is cut; it follows by any rail that takes it. */
+static far_message_t *rest;
+
+static bool send_by(uint32_t path, far_message_t *m)
 {
-    unsigned char frame[MOST_BYTES + FSBML_DELIVERY_HEADER];
-    memcpy(frame, seal->header, seal->bytes);
-    memcpy(frame + seal->bytes, m->bytes, m->record.bytes);
-    push(&far_end.back[seal->path], frame, seal->bytes + m->record.bytes);
+    fsbml_delivery_seal_t seal;
+    const bool goes = 0 == fsbml_delivery_send(far_end.end, path, virtual_ns, 1000000, &m->record, &seal);
+    if (goes) {
+        put_back(&seal, m);
+    }
+    return goes;
+}
+
+static void send_rest(void)
+{
+    if (NULL != rest && send_by((uint32_t) chance(RAILS), rest)) {
+        rest = NULL;
+    }
+}
+
+static far_message_t *far_message(uint8_t tag, const fsbml_piece_t *piece, const void *bytes, size_t n)
+{
+    far_message_t *m = calloc(1, sizeof(*m));
+    const uint32_t wire[] = {htole32(piece->from), htole32(piece->number), htole32(piece->offset),
+                             htole32(piece->total), htole32(piece->tag)};
+    const size_t header = FSBML_TAG_PIECE == tag ? sizeof(wire) : 0;
+    m->record.tag = tag;
+    m->record.bytes = (uint32_t) (header + n);
+    memcpy(m->bytes, wire, header);
+    memcpy(m->bytes + header, bytes, n);
+    return m;
 }
 
 static void send_back(void)
 {
-    const uint32_t path = (uint32_t) chance(RAILS);
-    far_message_t *m = calloc(1, sizeof(*m));
-    fsbml_delivery_seal_t seal;
-    m->record.bytes = (uint32_t) (LEAST_BYTES + chance(MOST_BYTES - LEAST_BYTES));
-    m->record.tag = TAG;
-    fill(m->bytes, m->record.bytes, far_end.sent[1]);
-    if (0 == fsbml_delivery_send(far_end.end, path, virtual_ns, 1000000, &m->record, &seal)) {
-        ++far_end.sent[1];
-        put_back(&seal, m);
-    } else {
+    unsigned char bytes[MOST_BYTES];
+    const size_t n = LEAST_BYTES + chance(MOST_BYTES - FSBML_PIECE_HEADER - LEAST_BYTES);
+    fsbml_piece_t piece = {.from = 1, .number = far_end.sent[1], .total = (uint32_t) n, .tag = TAG};
+    const bool is_cut = fsbml_pieces_are_on() && 0 == chance(2);
+    const size_t first = is_cut ? 1 + chance(n - 1) : n;
+    if (NULL != rest) {
+        return;
+    }
+    fill(bytes, n, far_end.sent[1]);
+    far_message_t *m = far_message(is_cut ? FSBML_TAG_PIECE : TAG, &piece, bytes, first);
+    if (!send_by((uint32_t) chance(RAILS), m)) {
         free(m);
+        return;
+    }
+    ++far_end.sent[1];
+    if (first < n) {
+        piece.offset = (uint32_t) first;
+        rest = far_message(FSBML_TAG_PIECE, &piece, bytes + first, n - first);
+        send_rest();
     }
 }
 
-/* ------------------------------------------------------------------ the network */
+/* Messages some pieces of which have come to the peer. */
+static struct {
+    uint32_t number;
+    size_t come;
+    unsigned char bytes[MOST_BYTES];
+} whole[QUEUED];
 
-/* A BTL has sent what it was given: it is on the rail, be it cut or not. */
-static void leaves(int rail)
+static uint64_t n_pieces;
+
+static void came_piece(const unsigned char *at, size_t bytes)
 {
-    int to;
-    fake_des_t *des = fake_take(&fake[rail], false, &to);
-    if (NULL != des) {
-        push(&far_end.there[rail], des->segment[0].seg_addr.pval, des->segment[0].seg_len);
-        des->super.des_cbfunc(&fake[rail].super, NULL, &des->super, OPAL_SUCCESS);
-        fake_free(&fake[rail].super, &des->super);
+    uint32_t wire[FSBML_PIECE_HEADER / 4];
+    memcpy(wire, at, sizeof(wire));
+    const uint32_t number = le32toh(wire[1]), offset = le32toh(wire[2]), total = le32toh(wire[3]);
+    const size_t n = bytes - sizeof(wire), i = number % QUEUED;
+    CHECK(bytes > sizeof(wire) && 0 == le32toh(wire[0]) && TAG == le32toh(wire[4]));
+    CHECK(total <= MOST_BYTES && offset < total && n < total && n <= total - offset);
+    CHECK(0 == whole[i].come || number == whole[i].number);
+    memcpy(whole[i].bytes + offset, at + sizeof(wire), n);
+    whole[i].number = number;
+    whole[i].come += n;
+    ++n_pieces;
+    if (whole[i].come >= total) {
+        check(0, whole[i].bytes, whole[i].come);
+        whole[i].come = 0;
     }
 }
 
-static void act_there(void)
+static void came(uint8_t tag, const unsigned char *at, size_t bytes)
 {
-    fsbml_delivery_action_t a;
-    const fsbml_delivery_message_t *m;
-    fsbml_delivery_seal_t seal;
-    (void) fsbml_delivery_tick(far_end.end, virtual_ns);
-    while (fsbml_delivery_next(far_end.end, virtual_ns, &a)) {
-        if (FSBML_DELIVERY_FRAME == a.kind) {
-            push(&far_end.back[a.path], a.frame, a.bytes);
-        } else if (FSBML_DELIVERY_RELEASE == a.kind) {
-            free(a.message); /* its first member */
-        } else if (FSBML_DELIVERY_UP != a.kind) {
-            fsbml_delivery_path_up(far_end.end, a.path, virtual_ns);
-        }
+    CHECK(TAG == tag || (FSBML_TAG_PIECE == tag && fsbml_pieces_are_on()));
+    if (TAG == tag) {
+        check(0, at, bytes);
+    } else {
+        came_piece(at, bytes);
     }
-    while (NULL != (m = fsbml_delivery_waiting(far_end.end))) {
-        const uint32_t paths = fsbml_delivery_paths(far_end.end);
-        if (0 == paths
-            || 0
-                   != fsbml_delivery_resend(far_end.end, (uint32_t) __builtin_ctz(paths), virtual_ns, 1000000,
-                                            &seal)) {
-            break;
-        }
-        put_back(&seal, (const far_message_t *) m);
-    }
-}
-
-static void arrives(int rail)
-{
-    fsbml_delivery_arrival_t arrival;
-    frame_t *f = far_end.cut[rail] ? NULL : pop(&far_end.there[rail]);
-    if (NULL != f) {
-        if (1
-            == fsbml_delivery_arrived(far_end.end, (uint32_t) rail, virtual_ns, f->at, f->bytes, &arrival)) {
-            check(0, f->at + arrival.header, f->bytes - arrival.header);
-        }
-        free(f);
-    }
-    f = far_end.cut[rail] ? NULL : pop(&far_end.back[rail]);
-    if (NULL != f) {
-        fake_deliver(&fake[rail], FSBML_TAG_FRAME, f->at, f->bytes);
-        free(f);
-    }
-}
-
-/* A connection breaks: what its BTL has comes back with an error or has left before, and what is on the rail
- * arrives late, or some of it never does. */
-static void breaks(int rail)
-{
-    int to;
-    const bool loses = 0 == chance(2);
-    fake_des_t *des;
-    while (NULL != (des = fake_take(&fake[rail], false, &to))) {
-        des->super.des_cbfunc(&fake[rail].super, NULL, &des->super, OMPI_ERR_UNREACH);
-        fake_free(&fake[rail].super, &des->super);
-    }
-    for (frame_t *f; loses && NULL != (f = pop(&far_end.there[rail]));) {
-        free(f);
-    }
-    for (frame_t *f; loses && NULL != (f = pop(&far_end.back[rail]));) {
-        free(f);
-    }
-    fsbml_framed_t *p = fsbml_framed_of(done.endpoint);
-    opal_mutex_lock(&p->lock);
-    fsbml_framed_failed(p, (uint32_t) rail);
-    opal_mutex_unlock(&p->lock);
-    fsbml_delivery_path_failed(far_end.end, (uint32_t) rail, virtual_ns);
 }
 
 static void step(mca_bml_base_btl_t *bml_btl, bool quiet)
@@ -259,6 +201,7 @@ static void step(mca_bml_base_btl_t *bml_btl, bool quiet)
         break;
     case 6:
         act_there();
+        send_rest();
         break;
     case 7:
         pass_time((unsigned) chance(20));
@@ -289,7 +232,7 @@ static void step(mca_bml_base_btl_t *bml_btl, bool quiet)
 
 static bool all_is_there(void)
 {
-    return far_end.n_arrived[0] == far_end.sent[0] && far_end.n_arrived[1] == far_end.sent[1]
+    return NULL == rest && far_end.n_arrived[0] == far_end.sent[0] && far_end.n_arrived[1] == far_end.sent[1]
            && far_end.n_completed == far_end.sent[0] && fsbml_delivery_idle(far_end.end)
            && fsbml_delivery_idle(fsbml_framed_of(done.endpoint)->delivery);
 }
@@ -303,9 +246,10 @@ static void play(uint64_t seed, int steps)
     ompi_process_info.my_name.jobid = 1;
     ompi_process_info.my_name.vpid = 0;
     ompi_process_info.num_procs = 2;
-    peer_flags = FSBML_HELLO_FRAMES;
+    peer_flags = FSBML_HELLO_FRAMES | FSBML_HELLO_PIECES;
     peer_hello.n_rails = RAILS;
     mca_bml_fsbml_params.failover = true;
+    mca_bml_fsbml_params.pieces = 0 != seed % 2;
     for (int i = 0; i < RAILS; ++i) {
         fake_construct(&fake[i], 4096, 65536, 10);
         fake[i].super.btl_flags &= ~(uint32_t) MCA_BTL_FLAGS_SEND_INPLACE; /* there are no types here */
@@ -321,8 +265,10 @@ static void play(uint64_t seed, int steps)
     far_end.end = fsbml_delivery_create(&far_end.limits, &ends);
     send_there(bml_btl); /* before any path is live */
     all_answer(RAILS);
+    const fsbml_loggp_t model = LOGGP(10e3, 2e3, 3e3, 40);
     for (uint32_t i = 0; i < RAILS; ++i) {
         fsbml_delivery_path_up(far_end.end, i, virtual_ns);
+        CHECK(0 == fsbml_sched_set_model(fsbml_rails.sched, i, &model));
     }
     for (int i = 0; i < steps; ++i) {
         step(bml_btl, false);
@@ -360,7 +306,7 @@ static void play(uint64_t seed, int steps)
     CHECK(counted == c.sent_again);
     fsbml_delivery_destroy(far_end.end);
     world_down(RAILS);
-    mca_bml_fsbml_params.failover = false;
+    mca_bml_fsbml_params.failover = mca_bml_fsbml_params.pieces = false;
     peer_flags = 0;
 }
 
@@ -374,9 +320,10 @@ FAKE_TEST(each_message_arrives_once_whatever_fails)
     for (uint64_t seed = first; seed <= last && 0 == failures; ++seed) {
         play(seed, n_steps);
     }
-    printf("%" PRIu64 " messages, %" PRIu64 " failures of paths, %" PRIu64 " messages sent again\n",
-           n_messages, n_closed, n_again);
-    CHECK(n_closed > 0 && n_again > 0);
+    printf("%" PRIu64 " messages, %" PRIu64 " pieces, %" PRIu64 " failures of paths, %" PRIu64
+           " messages sent again\n",
+           n_messages, n_pieces, n_closed, n_again);
+    CHECK(n_closed > 0 && n_again > 0 && (n_pieces > 0 || 0 == first % 2));
 }
 
 int main(int argc, char **argv)

@@ -31,6 +31,13 @@ typedef struct fsbml_failover_counters_t {
     uint64_t failures, sent_again;
 } fsbml_failover_counters_t;
 fsbml_failover_counters_t fsbml_failover_counters(uint32_t rail);
+/** The rails by which frames go to a peer; 0: none, or its messages are not framed. Any thread. */
+uint32_t fsbml_failover_rails(mca_bml_fsbml_endpoint_t *ep);
+/** A message of a header and bytes, which takes that rail if it can then; the peer's messages are framed.
+ * NULL: no memory. */
+mca_btl_base_descriptor_t *fsbml_failover_make(mca_bml_fsbml_endpoint_t *ep, uint32_t rail,
+                                               const void *header, size_t n_header, const void *bytes,
+                                               size_t n_bytes, uint32_t flags);
 
 /* ------------------------------------------------------------------- inside the room */
 

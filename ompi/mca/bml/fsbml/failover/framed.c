@@ -30,9 +30,7 @@ static int rail_for_bulk(fsbml_framed_t *p, struct opal_convertor_t *convertor, 
                          uint32_t flags)
 {
     const bool may_cut = 0 == (flags & MCA_BTL_DES_FLAGS_PRIORITY);
-    opal_mutex_lock(&p->lock);
-    uint32_t rails = fsbml_framed_rails(p);
-    opal_mutex_unlock(&p->lock);
+    const uint32_t rails = fsbml_failover_rails(p->ep);
     if (0 == rails) {
         return FSBML_NO_RAIL;
     }
@@ -73,18 +71,39 @@ static mca_btl_base_descriptor_t *framed_prepare_src(mca_btl_base_module_t *btl,
     return &m->super;
 }
 
-static bool is_framed(const mca_btl_base_descriptor_t *des)
-{
-    return FSBML_DES_FRAMED == (des->des_flags & FSBML_DES_MASK);
-}
-
 static int framed_free(mca_btl_base_module_t *btl, mca_btl_base_descriptor_t *des)
 {
-    if (!is_framed(des)) {
+    if (!fsbml_des_is_framed(des)) {
         return plain.btl_free(btl, des);
     }
     fsbml_message_free((fsbml_message_t *) des);
     return OMPI_SUCCESS;
+}
+
+uint32_t fsbml_failover_rails(mca_bml_fsbml_endpoint_t *ep)
+{
+    fsbml_framed_t *p = fsbml_framed_of(ep);
+    uint32_t rails = 0;
+    if (NULL != p) {
+        opal_mutex_lock(&p->lock);
+        rails = fsbml_framed_rails(p);
+        opal_mutex_unlock(&p->lock);
+    }
+    return rails;
+}
+
+mca_btl_base_descriptor_t *fsbml_failover_make(mca_bml_fsbml_endpoint_t *ep, uint32_t rail,
+                                               const void *header, size_t n_header, const void *bytes,
+                                               size_t n_bytes, uint32_t flags)
+{
+    fsbml_message_t *m = fsbml_message_make(fsbml_framed_of(ep), n_header + n_bytes, flags);
+    if (NULL == m) {
+        return NULL;
+    }
+    m->rail = (uint8_t) rail;
+    memcpy(m->bytes, header, n_header);
+    memcpy(m->bytes + n_header, bytes, n_bytes);
+    return &m->super;
 }
 
 /* The sender of an active message keeps its descriptor, and sends it again with other bytes. */
@@ -101,12 +120,17 @@ static fsbml_message_t *stand_in(fsbml_message_t *of)
 static int framed_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                        mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
 {
-    if (!is_framed(des)) {
+    if (!fsbml_des_is_framed(des)) {
         return plain.btl_send(btl, endpoint, des, tag);
     }
+    mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     fsbml_message_t *m = (fsbml_message_t *) des;
     if (!fsbml_onesided_is_tag(tag)) { /* whose context is its own */
-        des->des_context = ((mca_bml_fsbml_endpoint_t *) endpoint)->bml_btl;
+        des->des_context = ep->bml_btl;
+    }
+    const int rc = fsbml_btl_cut(ep, &ep->group->pseudo, des, tag);
+    if (FSBML_NOT_CUT != rc) {
+        return rc;
     }
     if (0 == (des->des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP)) {
         m = stand_in(m);

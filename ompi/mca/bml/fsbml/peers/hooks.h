@@ -57,6 +57,11 @@ static inline bool fsbml_des_is_own(const mca_btl_base_descriptor_t *des)
     return FSBML_DES_OWN == (des->des_flags & FSBML_DES_MASK);
 }
 
+static inline bool fsbml_des_is_framed(const mca_btl_base_descriptor_t *des)
+{
+    return FSBML_DES_FRAMED == (des->des_flags & FSBML_DES_MASK);
+}
+
 /** Name of the way in, for messages. */
 extern const char fsbml_hooks_name[];
 

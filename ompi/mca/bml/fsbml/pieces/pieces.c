@@ -4,6 +4,7 @@
 
 #include <endian.h>
 
+#include "failover/failover.h"
 #include "pieces/pieces.h"
 
 static bool is_on;
@@ -24,6 +25,7 @@ typedef struct cut_t {
 
 typedef struct piece_t {
     mca_bml_fsbml_path_t *path;
+    mca_btl_base_module_t *owner; /* of `des`: the path's BTL, or the pseudo BTL, which frames it */
     mca_btl_base_descriptor_t *des;
 } piece_t;
 
@@ -91,10 +93,10 @@ static bool are_plain(const mca_btl_base_descriptor_t *des, bytes_t *of)
     return des->des_segment_count <= 2 && of->n_header <= MOST_APART;
 }
 
-/* A descriptor of a path's BTL with the bytes from `offset` on; NULL: it has none. The first piece has the
+/* A descriptor for a path with the bytes from `offset` on; NULL: its BTL has none. The first piece has the
  * PML's header. */
-static mca_btl_base_descriptor_t *make(mca_bml_fsbml_path_t *path, const bytes_t *of, fsbml_piece_t piece,
-                                       size_t bytes, uint32_t flags)
+static mca_btl_base_descriptor_t *make(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
+                                       const bytes_t *of, fsbml_piece_t piece, size_t bytes, uint32_t flags)
 {
     const uint32_t wire[] = {htole32(piece.from), htole32(piece.number), htole32(piece.offset),
                              htole32(piece.total), htole32(piece.tag)};
@@ -106,15 +108,21 @@ static mca_btl_base_descriptor_t *make(mca_bml_fsbml_path_t *path, const bytes_t
         memcpy(head + sizeof(wire), of->header, apart);
     }
     const size_t at = piece.offset > of->n_header ? piece.offset - of->n_header : 0;
+    flags = MCA_BTL_DES_FLAGS_BTL_OWNERSHIP | MCA_BTL_DES_SEND_ALWAYS_CALLBACK
+            | (flags & (MCA_BTL_DES_FLAGS_PRIORITY | FSBML_DES_MASK));
+    if (FSBML_DES_FRAMED == (flags & FSBML_DES_MASK)) {
+        return fsbml_failover_make(ep, path->rail, head, sizeof(wire) + apart, of->payload + at,
+                                   bytes - apart, flags);
+    }
     return fsbml_send_make(path, head, sizeof(wire) + apart, of->payload + at, bytes - apart,
-                           MCA_BTL_DES_FLAGS_BTL_OWNERSHIP | MCA_BTL_DES_SEND_ALWAYS_CALLBACK
-                               | (flags & MCA_BTL_DES_FLAGS_PRIORITY));
+                           flags & ~FSBML_DES_MASK);
 }
 
 /* Makes the pieces; false: some BTL has no descriptor for its one, and none is there. */
 static bool make_all(mca_bml_fsbml_endpoint_t *ep, const bytes_t *of, const size_t *share, uint32_t rails,
                      fsbml_piece_t piece, uint32_t flags, piece_t *made, size_t n)
 {
+    const bool is_framed = FSBML_DES_FRAMED == (flags & FSBML_DES_MASK);
     size_t i = 0;
     for (; i < n; rails &= rails - 1) {
         const uint32_t rail = (uint32_t) __builtin_ctz(rails);
@@ -122,7 +130,8 @@ static bool make_all(mca_bml_fsbml_endpoint_t *ep, const bytes_t *of, const size
             continue;
         }
         made[i].path = fsbml_path(ep, rail);
-        made[i].des = make(made[i].path, of, piece, share[rail], flags);
+        made[i].owner = is_framed ? &ep->group->pseudo : made[i].path->super.btl;
+        made[i].des = make(ep, made[i].path, of, piece, share[rail], flags);
         if (NULL == made[i].des) {
             break;
         }
@@ -131,8 +140,7 @@ static bool make_all(mca_bml_fsbml_endpoint_t *ep, const bytes_t *of, const size
     }
     if (i < n) {
         while (i-- > 0) {
-            mca_btl_base_module_t *btl = made[i].path->super.btl;
-            btl->btl_free(btl, made[i].des);
+            made[i].owner->btl_free(made[i].owner, made[i].des);
         }
         return false;
     }
@@ -151,12 +159,17 @@ static size_t first_share(const size_t *share, uint32_t rails)
 static void send_piece(cut_t *cut, const piece_t *piece)
 {
     mca_bml_fsbml_endpoint_t *ep = cut->ep;
-    mca_btl_base_module_t *btl = piece->path->super.btl;
+    mca_btl_base_module_t *btl = piece->owner;
     piece->des->des_cbfunc = piece_done;
     piece->des->des_cbdata = cut;
     piece->des->des_context = ep->bml_btl;
-    int rc = fsbml_held_send_on(ep, piece->path, piece->des, FSBML_TAG_PIECE);
-    rc = rc >= 0 ? rc : fsbml_refused_send(ep, piece->path, piece->des, FSBML_TAG_PIECE);
+    int rc;
+    if (btl == &ep->group->pseudo) {
+        rc = btl->btl_send(btl, (struct mca_btl_base_endpoint_t *) ep, piece->des, FSBML_TAG_PIECE);
+    } else {
+        rc = fsbml_held_send_on(ep, piece->path, piece->des, FSBML_TAG_PIECE);
+        rc = rc >= 0 ? rc : fsbml_refused_send(ep, piece->path, piece->des, FSBML_TAG_PIECE);
+    }
     if (OPAL_UNLIKELY(rc < 0)) { /* no memory: the others are on their way */
         btl->btl_free(btl, piece->des);
         fsbml_lost(ep, btl, rc);
@@ -165,10 +178,11 @@ static void send_piece(cut_t *cut, const piece_t *piece)
 }
 
 /* As btl_send, or FSBML_NOT_CUT. */
-static int send_cut(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mca_btl_base_descriptor_t *des,
-                    mca_btl_base_tag_t tag)
+static int send_cut(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *owner,
+                    mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag)
 {
-    const uint32_t rails = atomic_load_explicit(&ep->live, memory_order_acquire);
+    const uint32_t rails = fsbml_des_is_framed(des) ? fsbml_failover_rails(ep)
+                                                    : atomic_load_explicit(&ep->live, memory_order_acquire);
     size_t share[FSBML_MAX_RAILS];
     piece_t made[FSBML_MAX_RAILS];
     bytes_t bytes;
@@ -194,7 +208,7 @@ static int send_cut(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mc
     }
     const bool calls_back = 0 != (des->des_flags & MCA_BTL_DES_SEND_ALWAYS_CALLBACK);
     fsbml_hooks_unbind(ep, des);
-    *cut = (cut_t){.ep = ep, .whole = des, .owner = path->super.btl};
+    *cut = (cut_t){.ep = ep, .whole = des, .owner = owner};
     atomic_init(&cut->left, (uint32_t) n + 1);
     atomic_init(&cut->status, OPAL_SUCCESS);
     atomic_fetch_add_explicit(&ep->open_cuts, 1, memory_order_relaxed);
@@ -206,7 +220,7 @@ static int send_cut(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, mc
     }
     if (!calls_back && OPAL_SUCCESS == atomic_load(&cut->status)) { /* sent at once: no callback is wanted */
         if (des->des_flags & MCA_BTL_DES_FLAGS_BTL_OWNERSHIP) {
-            path->super.btl->btl_free(path->super.btl, des);
+            owner->btl_free(owner, des);
         }
         free(cut);
         return 1;
@@ -234,8 +248,7 @@ void fsbml_pieces_setup(void)
 {
     const mca_bml_fsbml_params_t *p = &mca_bml_fsbml_params;
     const bool is_recorded = NULL != p->record && '\0' != p->record[0];
-    if (!p->pieces || p->failover || is_recorded || 0 == fsbml_rails.n_groups
-        || OMPI_SUCCESS != fsbml_together_begin()) {
+    if (!p->pieces || is_recorded || 0 == fsbml_rails.n_groups || OMPI_SUCCESS != fsbml_together_begin()) {
         return;
     }
     is_on = true;

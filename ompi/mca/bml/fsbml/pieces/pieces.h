@@ -14,8 +14,8 @@
  * - The receiver puts pieces together in any order (pieces/together.c). What it holds is bounded by what its
  *   peers have under way: FSBML_PIECES_OPEN messages each, and what the transport has taken.
  *
- * With failover messages go as they are: it has frames of its own. So they do while they are recorded, as it
- * is for the simulated scheduler to cut them.
+ * With failover each piece is a framed message (failover/), which another rail takes if its own fails. While
+ * messages are recorded they go as they are, as it is for the simulated scheduler to cut them.
  */
 #ifndef MCA_BML_FSBML_PIECES_H
 #define MCA_BML_FSBML_PIECES_H

@@ -91,6 +91,12 @@ void fsbml_btl_cut_by(size_t from, fsbml_cut_fn_t fn)
     cut.from = from;
 }
 
+int fsbml_btl_cut(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *owner, mca_btl_base_descriptor_t *des,
+                  mca_btl_base_tag_t tag)
+{
+    return fsbml_des_bytes(des) >= cut.from ? cut.fn(ep, owner, des, tag) : FSBML_NOT_CUT;
+}
+
 static inline __attribute__((always_inline)) int send_by_path(struct mca_btl_base_endpoint_t *endpoint,
                                                               mca_btl_base_descriptor_t *des,
                                                               mca_btl_base_tag_t tag, bool observed)
@@ -104,7 +110,7 @@ static inline __attribute__((always_inline)) int send_by_path(struct mca_btl_bas
         return fsbml_held_add(ep, des, path->rail, tag, false);
     }
     if (OPAL_UNLIKELY(fsbml_des_bytes(des) >= cut.from)) {
-        const int rc = cut.fn(ep, path, des, tag);
+        const int rc = cut.fn(ep, path->super.btl, des, tag);
         if (FSBML_NOT_CUT != rc) {
             return rc;
         }

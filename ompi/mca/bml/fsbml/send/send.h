@@ -105,11 +105,14 @@ void fsbml_limits_urgent(bool begins);
 /* send/btl.c: the pseudo BTL's functions */
 void fsbml_btl_construct(mca_bml_fsbml_group_t *group);
 /** Has messages of `from` bytes or more offered to a function before they are sent by a path; SIZE_MAX: none.
- * It returns what btl_send does, and the message is its own then, or FSBML_NOT_CUT. */
-typedef int (*fsbml_cut_fn_t)(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path,
+ * It returns what btl_send does, and the message is its own then, or FSBML_NOT_CUT. `owner` frees it. */
+typedef int (*fsbml_cut_fn_t)(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *owner,
                               mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag);
 enum { FSBML_NOT_CUT = INT_MIN };
 void fsbml_btl_cut_by(size_t from, fsbml_cut_fn_t fn);
+/** Offers a message to that function: what it returns. */
+int fsbml_btl_cut(mca_bml_fsbml_endpoint_t *ep, mca_btl_base_module_t *owner, mca_btl_base_descriptor_t *des,
+                  mca_btl_base_tag_t tag);
 /** Has a group's decisions told to the observer from now on. */
 void fsbml_btl_observe(mca_bml_fsbml_group_t *group);
 
