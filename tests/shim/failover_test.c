@@ -8,6 +8,7 @@
 
 #include <endian.h>
 #include <inttypes.h>
+#include <malloc.h>
 
 #include "pieces/pieces.h"
 
@@ -324,6 +325,41 @@ FAKE_TEST(each_message_arrives_once_whatever_fails)
            " messages sent again\n",
            n_messages, n_pieces, n_closed, n_again);
     CHECK(n_closed > 0 && n_again > 0 && (n_pieces > 0 || 0 == first % 2));
+}
+
+static size_t in_use(void)
+{
+    const struct mallinfo2 is = mallinfo2();
+    return is.uordblks + is.hblkhd;
+}
+
+/* Memory of large messages is kept for the next ones, 8 MiB at most; that of small ones is not. */
+FAKE_TEST(memory_is_kept_within_bounds)
+{
+    enum { N = 40, MIB = 1 << 20 };
+    fsbml_message_t *m[N];
+    fsbml_message_keep_memory(true);
+    const size_t before = in_use();
+    for (size_t bytes = 1; bytes < 2 * MIB; bytes += 1 + bytes / 7) {
+        m[0] = fsbml_message_make(NULL, bytes, 0);
+        CHECK(m[0]->room >= bytes && m[0]->room - bytes <= bytes / 4);
+        fsbml_message_free(m[0]);
+        CHECK(bytes >= 4096 || in_use() - before < 4096);
+        fsbml_message_keep_memory(true); /* and nothing is kept of before */
+    }
+    for (int round = 0; round < 2; ++round) {
+        for (int i = 0; i < N; ++i) {
+            m[i] = fsbml_message_make(NULL, i % 2 > 0 ? MIB : 200000, 0);
+        }
+        const size_t most = in_use();
+        for (int i = 0; i < N; ++i) {
+            fsbml_message_free(m[i]);
+        }
+        CHECK(most - before > 20 * MIB && in_use() - before > 7 * MIB && in_use() - before < 9 * MIB);
+    }
+    fsbml_message_keep_memory(false);
+    fsbml_message_free(fsbml_message_make(NULL, MIB, 0));
+    CHECK(in_use() - before < 4096);
 }
 
 int main(int argc, char **argv)

@@ -58,7 +58,7 @@ fsbml_shim_sources = \
 	peers/packet.c peers/path.c peers/peers.c peers/proof.c \
 	flow/flow.h flow/flow.c flow/latency.c flow/sockets.c \
 	failover/failover.h failover/act.c failover/failover.c failover/framed.c failover/message.c \
-	failover/peer.c failover/renew.c \
+	failover/memory.c failover/peer.c failover/renew.c \
 	send/send.h send/btl.c send/handles.c send/held.c send/limits.c send/observe.c send/onesided.c \
 	send/rdma.c send/rdma_setup.c send/recv.c send/refused.c send/send.c \
 	pieces/pieces.h pieces/pieces.c pieces/together.c \

@@ -112,7 +112,7 @@ static void path_live(mca_bml_fsbml_endpoint_t *ep)
         p->up |= fsbml_bit(rail);
     }
     opal_mutex_unlock(&p->lock);
-    fsbml_framed_act(p);
+    fsbml_framed_act(p, fsbml_now_ns());
 }
 
 static void forget(mca_bml_fsbml_endpoint_t *ep)
@@ -172,6 +172,7 @@ void fsbml_failover_setup(void)
         return;
     }
     is_on = true;
+    fsbml_message_keep_memory(true);
     /* To write to a connection that its peer has ended is an error like others then. */
     struct sigaction pipe;
     if (0 == sigaction(SIGPIPE, NULL, &pipe) && SIG_DFL == pipe.sa_handler) {
@@ -195,5 +196,6 @@ void fsbml_failover_teardown(void)
         ignores_pipe = false;
     }
     fsbml_framed_reset(0);
+    fsbml_message_keep_memory(false);
     is_on = false;
 }

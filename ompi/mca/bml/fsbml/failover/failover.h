@@ -98,6 +98,7 @@ struct fsbml_message_t {
     fsbml_framed_t *to;                /**< NULL: the peer is gone */
     fsbml_message_t *next;             /**< of those that wait */
     fsbml_message_t *after, **to_this; /**< of all */
+    size_t room;                       /**< of `bytes` */
     mca_btl_base_descriptor_t *kept;   /**< the sender's own one, which it keeps; NULL: it has this one */
     uint32_t frames;                   /**< of it that BTLs have */
     bool undelivered;                  /**< the peer has not acknowledged it */
@@ -122,17 +123,21 @@ static inline fsbml_framed_t *fsbml_framed_of(const mca_bml_fsbml_endpoint_t *ep
 void fsbml_framed_add(fsbml_framed_t *p);
 void fsbml_framed_remove(fsbml_framed_t *p);
 /** Calls a function for each peer that is due; meanwhile none goes. Not while another thread is at it. */
-void fsbml_framed_each_due(void (*act)(fsbml_framed_t *p));
+void fsbml_framed_each_due(void (*act)(fsbml_framed_t *p, uint64_t now));
 /** Something is to be done at `ns`, or was to be sooner. */
 void fsbml_framed_due(fsbml_framed_t *p, uint64_t ns);
 /** Live rails whose path takes messages. With the lock. */
 uint32_t fsbml_framed_rails(const fsbml_framed_t *p);
 
-/* failover/message.c: messages, and what carries them */
-/** A message with room for `bytes`; NULL: no memory. */
+/* failover/memory.c: their memory */
+/** A message with room for `bytes`; NULL: no memory. Any thread. */
 fsbml_message_t *fsbml_message_make(fsbml_framed_t *p, size_t bytes, uint32_t flags);
-/** One that was not sent. */
+/** Frees one. */
 void fsbml_message_free(fsbml_message_t *m);
+/** From now on memory is kept, or no more. */
+void fsbml_message_keep_memory(bool keeps);
+
+/* failover/message.c: messages, and what carries them */
 /** Sends a message, or has it wait. */
 void fsbml_message_send(fsbml_message_t *m);
 /** With the lock, which they give back meanwhile: sends what waits; what is to be sent again. */
@@ -166,7 +171,7 @@ void fsbml_renew_setup(void);
 
 /* failover/act.c: what the core wants done */
 /** Has all that is to be done for a peer done, by this thread or the one that is at it. Without the lock. */
-void fsbml_framed_act(fsbml_framed_t *p);
+void fsbml_framed_act(fsbml_framed_t *p, uint64_t now);
 /** The progress function. */
 int fsbml_failover_look(void);
 /** Forgets the counters. */

@@ -12,31 +12,6 @@ enum {
     ROOM_NS = 50000, /* a BTL without room is asked again then */
 };
 
-fsbml_message_t *fsbml_message_make(fsbml_framed_t *p, size_t bytes, uint32_t flags)
-{
-    fsbml_message_t *m = malloc(sizeof(*m) + bytes);
-    if (NULL == m) {
-        return NULL;
-    }
-    memset(m, 0, sizeof(*m));
-    OBJ_CONSTRUCT(&m->super, mca_btl_base_descriptor_t);
-    m->segment.seg_addr.pval = m->bytes;
-    m->segment.seg_len = bytes;
-    m->super.des_segments = &m->segment;
-    m->super.des_segment_count = 1;
-    m->super.des_flags = (flags & ~FSBML_DES_MASK) | FSBML_DES_FRAMED;
-    m->super.order = MCA_BTL_NO_ORDER;
-    m->to = p;
-    m->rail = FSBML_NO_RAIL;
-    return m;
-}
-
-void fsbml_message_free(fsbml_message_t *m)
-{
-    OBJ_DESTRUCT(&m->super);
-    free(m);
-}
-
 /* With the lock, if the peer is still there. */
 static void settle(fsbml_message_t *m)
 {
