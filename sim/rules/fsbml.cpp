@@ -72,9 +72,9 @@ public:
         if (fragment.bytes <= FSBML_FLOW_BULK) {
             return best;
         }
-        fsbml_bulk_t piece{nullptr,        fragment.bytes,
-                           fragment.bytes, static_cast<std::uint32_t>(best),
-                           fragment.rails, fragment.bytes <= kTrial};
+        fsbml_bulk_t piece{
+            nullptr,        fragment.bytes,           fragment.bytes, static_cast<std::uint32_t>(best),
+            fragment.rails, fragment.bytes <= kTrial, false};
         return fsbml_feedback_rail(feedback_.get(), nanoseconds(fragment.now), false, &piece);
     }
 

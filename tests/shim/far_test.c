@@ -3,46 +3,11 @@
 /* Peers with more latency than the measured pair, by what the kernel says, on fake rails in virtual time:
  * when it is asked, and what messages do then. */
 
+#include "fake_kernel.h"
 #include "fake_net.h"
-#include "fake_sockets.h"
 #include "flow/flow.h"
 
 enum { TAG = MCA_BTL_TAG_PML + 1, US = 1000, MS = 1000000 };
-
-/* ------------------------------------------------- the kernel, by rails */
-
-static struct {
-    uint64_t round_trip_ns, segments, number; /* number 0: it is not connected */
-    int asked;
-} kernel[2];
-
-static int descriptor_of(int rail)
-{
-    return 0 != kernel[rail].number ? rail : -1;
-}
-
-bool fsbml_kernel_is_on(int fd, uint32_t rail)
-{
-    return (uint32_t) fd == rail;
-}
-
-uint64_t fsbml_kernel_socket(int fd)
-{
-    return kernel[fd].number;
-}
-
-int64_t fsbml_kernel_queued(int fd)
-{
-    (void) fd;
-    return 0;
-}
-
-bool fsbml_kernel_flow(int fd, fsbml_kernel_flow_t *flow)
-{
-    ++kernel[fd].asked;
-    *flow = (fsbml_kernel_flow_t){.round_trip_ns = kernel[fd].round_trip_ns, .segments = kernel[fd].segments};
-    return true;
-}
 
 /* --------------------------------------------------------- the process */
 
@@ -64,11 +29,9 @@ static void up(uint64_t farther_ns)
     for (uint64_t i = 0; i < 2; ++i) {
         kernel[i].round_trip_ns = 50 * US + (0 == i ? 2 * farther_ns : 0);
         kernel[i].segments = 100;
-        kernel[i].number = i + 1;
         kernel[i].asked = 0;
     }
-    sockets.possible = true;
-    sockets.of = descriptor_of;
+    kernel_connects();
     ep = net_up(40, 80);
     for (uint32_t i = 0; i < 2; ++i) {
         CHECK(NULL != fsbml_path(ep, i)->connection);
@@ -213,8 +176,7 @@ FAKE_TEST(some_never_ask)
         mca_bml_fsbml_params.per_peer = i < 2;
         low = NULL;
         kernel[0].asked = kernel[1].asked = 0;
-        sockets.possible = true;
-        sockets.of = descriptor_of;
+        kernel_connects();
         ep = net_up(40, 80);
         table_comes();
         CHECK(NULL == low);

@@ -5,30 +5,46 @@
 
 #include <unistd.h>
 
+#include "fake_kernel.h"
 #include "fake_net.h"
 #include "flow/flow.h"
 
 enum { EAGER = 16384 };
+
+static mca_btl_base_component_t tcp = {.btl_version = {MCA_BTL_DEFAULT_VERSION("tcp")}};
+static mca_bml_fsbml_endpoint_t *ep;
 
 static void up(void)
 {
     mca_bml_fsbml_params.feedback = true;
     fake_construct(&fake[0], EAGER, 65536, 10);
     fake_construct(&fake[1], EAGER, 65536, 10);
+    fake[0].super.btl_component = fake[1].super.btl_component = &tcp;
     world_up(2);
     net_table_comes();
+    (void) peer_up();
+    ep = fsbml_endpoint_of_proc(peer);
 }
 
 static void down(void)
 {
     world_down(2);
     mca_bml_fsbml_params.feedback = false;
+    sockets.possible = false;
+}
+
+/* Offers bulk for the fast rail alone; false: it is to wait. */
+static bool is_taken(void)
+{
+    size_t bytes = 65536;
+    const int rail = fsbml_flow_rail(ep, 0, 1, &bytes, false, &bytes, bytes);
+    CHECK(rail <= 0 && 65536 == bytes);
+    return 0 == rail;
 }
 
 static void bulk(void)
 {
-    size_t bytes = 65536;
-    CHECK(0 == fsbml_flow_rail(0, 3, &bytes, false, &bytes, bytes) && 65536 == bytes);
+    CHECK(is_taken());
 }
 
 static bool is_short(void)
@@ -82,6 +98,23 @@ FAKE_TEST(urgent_messages_between_phases_do_not)
     down();
 }
 
+/* Where the kernel tells, its word counts: the model may believe in bulk that has long arrived. */
+FAKE_TEST(bulk_that_has_arrived_is_none)
+{
+    kernel_connects();
+    up();
+    for (int phase = 0; phase < 3; ++phase) {
+        bulk();
+        kernel[0].queued = 65536;
+        fsbml_flow_urgent(fsbml_now_ns());
+        kernel[0].queued = phase < 2 ? 100 : 65536;
+        bulk();
+        CHECK(is_short() == (2 == phase));
+    }
+    kernel[0].queued = 0;
+    down();
+}
+
 FAKE_TEST(without_feedback_they_are_always_long)
 {
     up();
@@ -130,4 +163,31 @@ FAKE_TEST(ranks_that_share_a_processor_look_less_often)
     const int own = looks(processors), shared = looks(4 * processors);
     CHECK(own > 60 && own <= 80); /* 2 % of the time */
     CHECK(shared >= own / 5 && shared <= own / 3);
+}
+
+/* What others have may wait for their ends of the rail. */
+FAKE_TEST(a_peer_with_nothing_under_way_is_not_refused)
+{
+    enum { MUCH = 1 << 20 };
+    kernel_connects();
+    kernel[0].queued = MUCH;
+    up();
+    bulk();
+    fsbml_flow_urgent(fsbml_now_ns());
+    bulk();
+    fsbml_sched_charge(fsbml_rails.sched, 0, fsbml_now_ns(), MUCH);
+    pass_time(2);
+    (void) look();
+    CHECK(is_short() && !is_taken());
+    kernel[0].queued = 100;
+    CHECK(!is_taken()); /* there are no others */
+    world_add_peer();
+    CHECK(OMPI_SUCCESS == mca_bml.bml_add_proc(peers[1]));
+    CHECK(is_taken());
+    kernel[0].queued = MUCH;
+    CHECK(!is_taken());
+    kernel[0].number = 0; /* not connected: nothing is known */
+    CHECK(!is_taken());
+    kernel[0].queued = 0;
+    down();
 }

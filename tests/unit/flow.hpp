@@ -79,7 +79,7 @@ public:
     int offer(std::size_t bytes = kQuantum, bool is_short = false, std::size_t left = 16 * kQuantum)
     {
         const int best = fsbml_sched_choose(sched.get(), now, bytes, mask);
-        fsbml_bulk_t piece{this, left, bytes, static_cast<std::uint32_t>(best), mask, true};
+        fsbml_bulk_t piece{this, left, bytes, static_cast<std::uint32_t>(best), mask, true, false};
         const int to = fsbml_feedback_rail(feedback.get(), now, is_short, &piece);
         if (to >= 0) {
             give(static_cast<std::size_t>(to), piece.bytes);

@@ -31,7 +31,7 @@ protected:
 
     int take(std::uint32_t best, std::size_t left = 8 * kPiece, bool is_short = true)
     {
-        piece = {this, left, kPiece, best, 3, true};
+        piece = {this, left, kPiece, best, 3, true, false};
         const int rail = windows.take(kNow, is_short, piece);
         if (rail >= 0) {
             fsbml_sched_charge(sched.get(), static_cast<std::size_t>(rail), kNow, piece.bytes);
@@ -43,7 +43,7 @@ protected:
     void much_bulk()
     {
         for (int i = 0; i < 100; ++i) {
-            windows.take(kNow, false, piece = {this, kPiece, kPiece, 0, 3, true});
+            windows.take(kNow, false, piece = {this, kPiece, kPiece, 0, 3, true, false});
         }
     }
 
@@ -89,6 +89,15 @@ TEST_F(WindowsTest, BulkWaitsIfNoRailHasRoom)
     EXPECT_EQ(kPiece, piece.bytes);
 }
 
+TEST_F(WindowsTest, APeerWithNothingUnderWayIsNotRefused)
+{
+    fill(0, 3);
+    fill(1, 3);
+    piece = {this, 100 * kPiece, kPiece, 0, 3, true, true};
+    EXPECT_EQ(0, windows.take(kNow, true, piece));
+    EXPECT_EQ(0U, windows.refusals());
+}
+
 TEST_F(WindowsTest, WithoutSmallMessagesARailHasRoomForMore)
 {
     fill(0, 3);
@@ -101,7 +110,7 @@ TEST_F(WindowsTest, WithoutSmallMessagesARailHasRoomForMore)
 TEST_F(WindowsTest, WithoutSmallMessagesNoWholeMessageWaits)
 {
     fill(0, 100);
-    piece = {this, kPiece, kPiece, 0, 3, false};
+    piece = {this, kPiece, kPiece, 0, 3, false, false};
     EXPECT_EQ(0, windows.take(kNow, false, piece));
 }
 
@@ -142,7 +151,7 @@ TEST_F(WindowsTest, TrialsAreAHundredthOfTheBulkAtMost)
     EXPECT_FALSE(windows.arm(1));
     for (int i = 0; i < 1000; ++i) {
         windows.arm(1);
-        const int rail = windows.take(kNow, false, piece = {this, 8 * kPiece, kPiece, 0, 3, true});
+        const int rail = windows.take(kNow, false, piece = {this, 8 * kPiece, kPiece, 0, 3, true, false});
         bulk += piece.bytes;
         tried += 1 == rail ? piece.bytes : 0;
         windows.end_trial();
@@ -170,9 +179,9 @@ TEST_F(WindowsTest, ATrialTakesNoWholeMessageAndNoOtherPeers)
 {
     much_bulk();
     ASSERT_TRUE(windows.arm(1));
-    piece = {this, kPiece, kPiece, 0, 3, false};
+    piece = {this, kPiece, kPiece, 0, 3, false, false};
     EXPECT_EQ(0, windows.take(kNow, true, piece));
-    piece = {this, kPiece, kPiece, 0, 1, true};
+    piece = {this, kPiece, kPiece, 0, 1, true, false};
     EXPECT_EQ(0, windows.take(kNow, true, piece));
     EXPECT_EQ(0U, windows.tried(1).sent_ns);
 }

@@ -38,20 +38,34 @@ static void reach(_Atomic uint64_t *to, uint64_t ns)
 }
 
 /* Queues become short where urgent messages and bulk are mixed. That costs bulk the choice of a slower rail
- * that is idle, so a message between two phases of a program, behind which there is no more bulk, does not
- * count. */
-int fsbml_flow_rail(uint32_t best, uint32_t rails, size_t *bytes, bool may_cut, const void *of, size_t left)
+ * that is idle, and a handshake, so a message between two phases of a program does not count: when the next
+ * one begins, nothing of the first is under way, whatever the model says. */
+static void note_mixed(uint64_t now)
+{
+    if (now < atomic_load_explicit(&fsbml_flow.mixed_until_ns, memory_order_relaxed)) {
+        if (fsbml_sockets_are_drained()) {
+            atomic_store_explicit(&fsbml_flow.mixed_until_ns, 0, memory_order_relaxed);
+        } else {
+            reach(&fsbml_flow.short_until_ns, now + SHORT_NS);
+        }
+    }
+}
+
+int fsbml_flow_rail(mca_bml_fsbml_endpoint_t *ep, uint32_t best, uint32_t rails, size_t *bytes, bool may_cut,
+                    const void *of, size_t left)
 {
     if (NULL == flow.feedback) {
         return (int) best;
     }
     const uint64_t now = fsbml_now_ns();
-    if (now < atomic_load_explicit(&fsbml_flow.mixed_until_ns, memory_order_relaxed)) {
-        reach(&fsbml_flow.short_until_ns, now + SHORT_NS);
-    }
+    note_mixed(now);
     fsbml_bulk_t piece = {
         .of = of, .left = left, .bytes = *bytes, .best = best, .rails = rails, .may_cut = may_cut};
-    const int rail = fsbml_feedback_rail(flow.feedback, now, is_short(now), &piece);
+    int rail = fsbml_feedback_rail(flow.feedback, now, is_short(now), &piece);
+    if (rail < 0 && fsbml_sockets_is_idle(ep, best, ep->group->quantum)) {
+        piece.is_idle = true;
+        rail = fsbml_feedback_rail(flow.feedback, now, is_short(now), &piece);
+    }
     *bytes = piece.bytes;
     if (rail >= 0) {
         reach(&fsbml_flow.bulk_until_ns,

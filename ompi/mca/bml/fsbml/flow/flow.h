@@ -60,10 +60,11 @@ static inline void fsbml_flow_urgent(uint64_t now)
     }
 }
 
-/** The rail for a piece of bulk of *bytes bytes, of which `best` would deliver first of those in a mask; -1:
- * it is to wait, and to be refused: the PML offers it again. `of` names the message, `left` are its bytes
- * that were not given to any rail yet, these among them. *bytes becomes less only if it `may_cut`. */
-int fsbml_flow_rail(uint32_t best, uint32_t rails, size_t *bytes, bool may_cut, const void *of, size_t left);
+/** The rail for a piece of bulk of *bytes bytes to a peer, of which `best` would deliver first of those in a
+ * mask; -1: it is to wait, and to be refused: the PML offers it again. `of` names the message, `left` are its
+ * bytes that were not given to any rail yet, these among them. *bytes becomes less only if it `may_cut`. */
+int fsbml_flow_rail(mca_bml_fsbml_endpoint_t *ep, uint32_t best, uint32_t rails, size_t *bytes, bool may_cut,
+                    const void *of, size_t left);
 
 /* ------------------------------------------------------------------- inside the room */
 
@@ -85,6 +86,10 @@ int fsbml_sockets_add(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 void fsbml_sockets_drop(mca_bml_fsbml_endpoint_t *ep);
 /** What all connections of a rail have done since the look before. */
 fsbml_flow_seen_t fsbml_sockets_look(uint32_t rail);
+/** Whether a peer has less than so many bytes under way by a rail, by which there are other peers. */
+bool fsbml_sockets_is_idle(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, size_t bytes);
+/** Whether no bulk of this process is under way by any connection, as far as the kernel tells of them. */
+bool fsbml_sockets_are_drained(void);
 void fsbml_sockets_forget(void);
 /** Asks the kernel for the round trip of one connection, each in its turn, or of a peer's, and calls a
  * function for that peer; meanwhile no connection goes. */

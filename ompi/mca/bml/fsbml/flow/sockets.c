@@ -168,7 +168,34 @@ fsbml_flow_seen_t fsbml_sockets_look(uint32_t rail)
     return seen;
 }
 
+bool fsbml_sockets_are_drained(void)
+{
+    int64_t all = 0;
+    size_t n = 0;
+    opal_mutex_lock(&lock);
+    for (size_t i = 0; i < n_connections && n_connections <= MOST_LOOKED_AT && all <= FSBML_FLOW_BULK; ++i) {
+        const int64_t queued = is_connected(connection[i]) ? fsbml_kernel_queued(connection[i]->fd) : -1;
+        n += queued >= 0 ? 1 : 0;
+        all += queued >= 0 ? queued : 0;
+    }
+    opal_mutex_unlock(&lock);
+    return n > 0 && all <= FSBML_FLOW_BULK;
+}
+
 /* ---------------------------------------------------------------- one by one */
+
+bool fsbml_sockets_is_idle(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, size_t bytes)
+{
+    bool is = false;
+    opal_mutex_lock(&lock);
+    fsbml_connection_t *c = fsbml_path(ep, rail)->connection;
+    if (NULL != c && n_connections > ep->n_paths && is_connected(c)) {
+        const int64_t queued = fsbml_kernel_queued(c->fd);
+        is = queued >= 0 && (size_t) queued < bytes;
+    }
+    opal_mutex_unlock(&lock);
+    return is;
+}
 
 void fsbml_sockets_turn(void (*then)(mca_bml_fsbml_endpoint_t *ep))
 {

@@ -47,9 +47,9 @@ static mca_btl_base_descriptor_t *pseudo_prepare_src(mca_btl_base_module_t *btl,
     mca_bml_fsbml_path_t *path = choose(ep, reserve + wanted);
     if (wanted > FSBML_FLOW_BULK && NULL != convertor) { /* the PML's, which keeps what it is refused */
         /* A fragment may be any part of its message, what has priority is all of one, or its first part. */
-        const int rail =
-            fsbml_flow_rail(path->rail, fsbml_candidates(ep), size, 0 == (flags & MCA_BTL_DES_FLAGS_PRIORITY),
-                            convertor, convertor->local_size - packed);
+        const int rail = fsbml_flow_rail(ep, path->rail, fsbml_candidates(ep), size,
+                                         0 == (flags & MCA_BTL_DES_FLAGS_PRIORITY), convertor,
+                                         convertor->local_size - packed);
         if (rail < 0) {
             return NULL;
         }

@@ -101,6 +101,7 @@ typedef struct fsbml_bulk_t {
     uint32_t best;  /**< the rail on which it would be delivered first */
     uint32_t rails; /**< bits: those that reach the peer */
     bool may_cut;
+    bool is_idle; /**< the peer has less than a fragment under way by `best` */
 } fsbml_bulk_t;
 
 /** The rail for a piece of bulk; -1: it is to wait, and to be offered again. `is_short`: small messages are

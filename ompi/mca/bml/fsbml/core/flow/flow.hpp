@@ -116,6 +116,9 @@ private:
 // busy. What is refused stays with the PML, which offers it again, so that its rail is chosen when there is
 // room, and nothing small waits behind much. Else it takes 10 ms more of fragments, so that little is with a
 // rail that becomes slow, and of whole messages all: a program may send them and then compute.
+//
+// A peer that has next to nothing under way is not refused: what the others have may wait for their ends of
+// the rail, to which other nodes send as well, and this end would be idle.
 class Windows
 {
 public:
