@@ -180,10 +180,12 @@ TEST(Feedback, AddsUpConnections)
     fsbml_flow_add(&seen, &c);
     c.round_trip_ns = 50'000;
     c.is_first = true; // what it has done before is not of this look
+    c.queued = 10000;
     fsbml_flow_add(&seen, &c);
     EXPECT_EQ(1000U, seen.look.bytes);
     EXPECT_EQ(10U, seen.look.busy_ns);
-    EXPECT_EQ(400U, seen.queued);
+    EXPECT_EQ(10200U, seen.queued);
+    EXPECT_EQ(1U, seen.with_bulk);
     EXPECT_EQ(200U, seen.in_flight);
     EXPECT_EQ(50'000U, seen.round_trip_ns);
 }

@@ -143,6 +143,7 @@ public:
     bool knows = true;           // the transport tells
     bool knows_all = true;       // there are no other connections
     std::size_t given_first = 0; // bytes for rail 0 at each step, before the process looks
+    std::size_t peers = 1;       // to which it sends
     bool takes_in = true;        // peers have room for what is sent
 
 private:
@@ -153,6 +154,7 @@ private:
         seen.look.bytes = r.delivered - r.told;
         seen.queued = static_cast<std::uint64_t>(r.queued);
         seen.in_flight = takes_in ? seen.queued : 0;
+        seen.with_bulk = seen.queued > FSBML_FLOW_BULK ? peers : 0;
         seen.round_trip_ns = round_trip;
         seen.payload = 1.0;
         seen.all_known = knows_all;

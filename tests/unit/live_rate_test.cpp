@@ -19,7 +19,7 @@ constexpr std::size_t kQuantum = 32768;
 fsbml_live_look_t look_of(std::uint64_t elapsed, std::uint64_t busy, std::uint64_t limited,
                           std::uint64_t bytes, bool is_busy)
 {
-    return {elapsed, busy, limited, bytes, is_busy, false};
+    return {elapsed, busy, limited, bytes, is_busy, false, false};
 }
 
 // A look of a millisecond at a rail that is busy all the time; gap in ns/byte.

@@ -43,6 +43,7 @@ typedef struct fsbml_live_look_t {
     uint64_t limited_ns; /**< of it, held up by the receiver, not by the rail */
     uint64_t bytes;      /**< acknowledged in it */
     bool is_busy;        /**< at its end */
+    bool is_shared;      /**< by connections to several peers, each with bulk */
     bool may_have_idled; /**< it was so long ago that all that was queued then has been acknowledged meanwhile
                           */
 } fsbml_live_look_t;
@@ -53,6 +54,7 @@ typedef struct fsbml_flow_seen_t {
     fsbml_live_look_t look; /**< but for what follows from the look before: time, and whether it is busy */
     uint64_t queued;        /**< bytes that the rail has still to take, not what a receiver has no room for */
     uint64_t in_flight;     /**< of them, those that have been sent */
+    size_t with_bulk;       /**< connections that have more than FSBML_FLOW_BULK of them */
     uint64_t round_trip_ns; /**< the shortest */
     double payload;         /**< share of it in what an interface counts */
     bool all_known;         /**< there is no other connection on it */

@@ -45,6 +45,7 @@ void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) n
     if (c.is_first || limited <= c.busy_ns / 2) {
         seen.queued += c.queued;
         seen.in_flight += c.in_flight;
+        seen.with_bulk += c.queued > FSBML_FLOW_BULK ? 1 : 0;
     }
     if (0 == seen.round_trip_ns || c.round_trip_ns < seen.round_trip_ns) {
         seen.round_trip_ns = c.round_trip_ns;
@@ -137,6 +138,7 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
         s.beyond_ns = 0; // nothing says that the rate has lasted meanwhile
     }
     look.is_busy = is_busy(rail, now_ns, seen);
+    look.is_shared = seen.with_bulk > 1;
     look.may_have_idled = look.elapsed_ns > kLateLookNs && look.bytes >= s.queued;
     // What a rail is slow with is on its way; what a receiver has no room for is not.
     if (seen.queued > FSBML_FLOW_BULK && seen.in_flight <= FSBML_FLOW_BULK) {

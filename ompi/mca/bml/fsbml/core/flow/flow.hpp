@@ -25,7 +25,8 @@ constexpr std::uint64_t kLookNs = 1'000'000; // between two looks
 // A look tells how much was acknowledged since the one before, and whether the transport still had something
 // to deliver. Looks add up to samples. Two kinds count:
 // - of a rail that was busy at all looks: at least 5 ms and four fragments; of one that takes twice as long
-//   for that as it should, 10 ms and a quarter of one;
+//   for that as it should, 10 ms and a quarter of one; where several peers have bulk, 100 ms, as they may be
+//   slow for so long because others send to them as well;
 // - of one that was busy at some of them, at least 20 ms. That is no more than an estimate of how long it was
 //   busy, and each time costs a round trip and two looks on top, so the sample counts only if the rail is
 //   faster than believed by a half even with them, or slower by a half without: so a rail that has recovered,
@@ -79,6 +80,7 @@ private:
     unsigned times_ = 1;    // that it became busy
     bool is_exact_ = true;  // no look was far from the one before
     bool saturated_ = true; // busy at all looks
+    bool shared_ = false;   // several peers had bulk
     bool was_busy_ = false; // at the look before
     // The last samples, ns per byte.
     std::array<double, kSamples> sample_{};

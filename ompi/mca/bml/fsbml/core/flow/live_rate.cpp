@@ -14,6 +14,7 @@ namespace
 constexpr std::uint64_t kLeastNs = 5'000'000; // of a sample
 constexpr double kFragments = 4.0;
 constexpr std::uint64_t kLateNs = 10'000'000;    // ... of a rail that is late
+constexpr std::uint64_t kSharedNs = 100'000'000; // ... of either, to several peers
 constexpr std::uint64_t kHeldUpNs = 500'000'000; // at most, what comes after the receiver held the rail up
 constexpr double kLate = 2.0;                    // times later than it should be
 constexpr double kPart = 0.25;                   // of a fragment, which it must have delivered
@@ -49,6 +50,7 @@ void LiveRate::restart() noexcept
     bytes_ = 0.0;
     times_ = 1; // it may have begun with what came before
     saturated_ = is_exact_ = true;
+    shared_ = false;
 }
 
 LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_trip_ns) noexcept
@@ -90,7 +92,9 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
     times_ += begins ? 1 : 0;
     is_exact_ = is_exact_ && !l.may_have_idled;
     saturated_ = saturated_ && all_of_it;
-    const bool enough = saturated_ ? (busy_ >= kLeastNs && bytes_ >= kFragments * quantum_) || is_late()
+    shared_ = shared_ || l.is_shared;
+    const std::uint64_t least = shared_ ? kSharedNs : kLeastNs;
+    const bool enough = saturated_ ? (busy_ >= least && bytes_ >= kFragments * quantum_) || is_late()
                                    : busy_ >= kSparseNs && bytes_ >= quantum_;
     if (!enough) {
         return Change::none;
@@ -105,8 +109,8 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
 
 bool LiveRate::is_late() const noexcept
 {
-    return static_cast<double>(busy_) >= kLate * kFragments * quantum_ * gap_ && busy_ >= kLateNs
-           && bytes_ >= kPart * quantum_;
+    return static_cast<double>(busy_) >= kLate * kFragments * quantum_ * gap_
+           && busy_ >= (shared_ ? kSharedNs : kLateNs) && bytes_ >= kPart * quantum_;
 }
 
 // Of what a bucket may have let pass: the rail is no faster than that.
@@ -118,6 +122,7 @@ LiveRate::Change LiveRate::ahead(const fsbml_live_look_t &l, bool all_of_it) noe
     }
     busy_ += l.elapsed_ns;
     bytes_ += static_cast<double>(l.bytes);
+    shared_ = shared_ || l.is_shared;
     const double gap = static_cast<double>(busy_) / bytes_;
     const bool is_slower = is_late() && gap > kFarBeyond * gap_;
     if (is_slower || skip_ <= 0.0) {
