@@ -243,6 +243,7 @@ static uint64_t n_messages, n_closed, n_again;
 static void play(uint64_t seed, int steps)
 {
     memset(&far_end, 0, sizeof(far_end));
+    far_came = came;
     far_end.random = 0x9e3779b97f4a7c15u * (seed + 1);
     ompi_process_info.my_name.jobid = 1;
     ompi_process_info.my_name.vpid = 0;

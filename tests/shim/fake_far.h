@@ -57,8 +57,8 @@ static frame_t *pop(pipe_t *pipe)
     return pipe->first == pipe->last ? NULL : pipe->frame[pipe->first++ % QUEUED];
 }
 
-/* What has come to the peer. */
-static void came(uint8_t tag, const unsigned char *at, size_t bytes);
+/* Is called for what has come to the peer. */
+static void (*far_came)(uint8_t tag, const unsigned char *at, size_t bytes);
 
 static void put_back(const fsbml_delivery_seal_t *seal, const far_message_t *m)
 {
@@ -114,7 +114,7 @@ static void arrives(int rail)
     if (NULL != f) {
         if (1
             == fsbml_delivery_arrived(far_end.end, (uint32_t) rail, virtual_ns, f->at, f->bytes, &arrival)) {
-            came(arrival.tag, f->at + arrival.header, f->bytes - arrival.header);
+            far_came(arrival.tag, f->at + arrival.header, f->bytes - arrival.header);
         }
         free(f);
     }
