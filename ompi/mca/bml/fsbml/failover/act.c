@@ -176,12 +176,13 @@ static void give_up(fsbml_framed_t *p)
     }
 }
 
-void fsbml_framed_act(fsbml_framed_t *p, uint64_t now)
+void fsbml_framed_act(fsbml_framed_t *p)
 {
     opal_mutex_lock(&p->lock);
     p->again = true;
-    for (; p->again && !p->acting; now = p->again ? fsbml_now_ns() : now) {
+    while (p->again && !p->acting) {
         fsbml_delivery_action_t action;
+        uint64_t now = fsbml_now_ns();
         p->acting = true;
         p->again = false;
         atomic_store(&p->due_ns, UINT64_MAX);

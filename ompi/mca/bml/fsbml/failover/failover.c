@@ -112,7 +112,7 @@ static void path_live(mca_bml_fsbml_endpoint_t *ep)
         p->up |= fsbml_bit(rail);
     }
     opal_mutex_unlock(&p->lock);
-    fsbml_framed_act(p, fsbml_now_ns());
+    fsbml_framed_act(p);
 }
 
 static void forget(mca_bml_fsbml_endpoint_t *ep)

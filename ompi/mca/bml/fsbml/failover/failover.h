@@ -123,7 +123,7 @@ static inline fsbml_framed_t *fsbml_framed_of(const mca_bml_fsbml_endpoint_t *ep
 void fsbml_framed_add(fsbml_framed_t *p);
 void fsbml_framed_remove(fsbml_framed_t *p);
 /** Calls a function for each peer that is due; meanwhile none goes. Not while another thread is at it. */
-void fsbml_framed_each_due(void (*act)(fsbml_framed_t *p, uint64_t now));
+void fsbml_framed_each_due(void (*act)(fsbml_framed_t *p));
 /** Something is to be done at `ns`, or was to be sooner. */
 void fsbml_framed_due(fsbml_framed_t *p, uint64_t ns);
 /** Live rails whose path takes messages. With the lock. */
@@ -171,7 +171,7 @@ void fsbml_renew_setup(void);
 
 /* failover/act.c: what the core wants done */
 /** Has all that is to be done for a peer done, by this thread or the one that is at it. Without the lock. */
-void fsbml_framed_act(fsbml_framed_t *p, uint64_t now);
+void fsbml_framed_act(fsbml_framed_t *p);
 /** The progress function. */
 int fsbml_failover_look(void);
 /** Forgets the counters. */

@@ -227,13 +227,12 @@ static void recv_frame(FSBML_RECV_PARAMS(btl, des))
         return;
     }
     fsbml_delivery_arrival_t arrival;
-    const uint64_t now = fsbml_now_ns();
     opal_mutex_lock(&p->lock);
     if (fsbml_renew_awaits(p, path->rail)) {
         fsbml_renew_came(p, path->rail);
     }
-    const int rc = fsbml_delivery_arrived(p->delivery, p->way[path->rail].number, now, segment->seg_addr.pval,
-                                          segment->seg_len, &arrival);
+    const int rc = fsbml_delivery_arrived(p->delivery, p->way[path->rail].number, fsbml_now_ns(),
+                                          segment->seg_addr.pval, segment->seg_len, &arrival);
     fsbml_framed_due(p, fsbml_delivery_due(p->delivery));
     opal_mutex_unlock(&p->lock);
     if (1 == rc && FSBML_TAG_FRAME != arrival.tag) {
@@ -241,7 +240,7 @@ static void recv_frame(FSBML_RECV_PARAMS(btl, des))
                            segment->seg_len - arrival.header);
     }
     if (arrival.work) {
-        fsbml_framed_act(p, now);
+        fsbml_framed_act(p);
     }
 }
 

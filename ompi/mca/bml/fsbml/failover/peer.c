@@ -23,7 +23,7 @@ void fsbml_framed_due(fsbml_framed_t *p, uint64_t ns)
     lower(&all.due_ns, ns);
 }
 
-void fsbml_framed_each_due(void (*act)(fsbml_framed_t *p, uint64_t now))
+void fsbml_framed_each_due(void (*act)(fsbml_framed_t *p))
 {
     const uint64_t now = fsbml_now_ns();
     if (now < atomic_load_explicit(&all.due_ns, memory_order_relaxed) || 0 != opal_mutex_trylock(&all.lock)) {
@@ -32,7 +32,7 @@ void fsbml_framed_each_due(void (*act)(fsbml_framed_t *p, uint64_t now))
     atomic_store(&all.due_ns, UINT64_MAX); /* what comes meanwhile makes it less */
     for (fsbml_framed_t *p = all.first; NULL != p; p = p->next) {
         if (now >= atomic_load(&p->due_ns)) {
-            act(p, now);
+            act(p);
         }
         lower(&all.due_ns, atomic_load(&p->due_ns));
     }
