@@ -75,6 +75,9 @@ three_nodes() {
     check "where messages would go" 'left out' 'a message between two hosts, while nothing else is sent, by these parameters:' \
         '    64 B        [0-9]+\.[0-9] us  rail0' '     4 KiB     [0-9]+\.[0-9] us  rail0' '    64 KiB    [0-9]+\.[0-9] us  rail0' \
         '     1 MiB      [0-9]+\.[0-9] ms  rail0 9[01] %, rail1 (9|10) %, in fragments of [0-9]+ bytes'
+    harness_table "$harness_logs/alike" 100mbit 100mbit
+    job 3 --mca bml_fsbml_display 2 --mca bml_fsbml_table "$harness_logs/alike" --mca bml_fsbml_failover 1
+    check "... also with failover: in pieces" 'left out' '    64 KiB    [0-9]+\.[0-9] us  rail0 [45][0-9] %, rail1 [45][0-9] %.*'
     job 3 --mca bml_fsbml_display 1
     check "measured or not, it is said" 'left out' "$HEAD" 'rail0  10\.71\.0\.MINE  -  .*' 'rail1  10\.71\.1\.MINE  -  .*'
     job 4 --mca bml_fsbml_display 1 --mca bml_fsbml_policy roundrobin

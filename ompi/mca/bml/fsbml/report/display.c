@@ -12,6 +12,7 @@
 
 #include "api/fsbml_explain.h"
 #include "compat/fsbml_version.h"
+#include "pieces/pieces.h"
 #include "report/report.h"
 
 #include "opal/util/output.h"
@@ -206,7 +207,7 @@ static void print_plan(const mca_bml_fsbml_group_t *group)
     fsbml_plan_t plan = {.policy = mca_bml_fsbml_params.policy,
                          .eager = group->eager_limit,
                          .quantum = group->quantum,
-                         .pieces = mca_bml_fsbml_params.pieces && !mca_bml_fsbml_params.failover};
+                         .pieces = fsbml_pieces_are_on()};
     for (uint32_t left = group->rails; 0 != left; left &= left - 1) {
         const mca_bml_fsbml_rail_t *rail = &fsbml_rails.rail[__builtin_ctz(left)];
         if (rail->in_table) {
