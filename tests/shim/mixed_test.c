@@ -55,34 +55,17 @@ static bool is_short(void)
 FAKE_TEST(urgent_messages_amid_bulk_make_queues_short)
 {
     up();
-    fsbml_flow_urgent(fsbml_now_ns(), false);
+    fsbml_flow_urgent(fsbml_now_ns());
     bulk();
     bulk();
     CHECK(!is_short());
-    fsbml_flow_urgent(fsbml_now_ns(), false);
+    fsbml_flow_urgent(fsbml_now_ns());
     CHECK(!is_short()); /* it may have been the last of both */
     bulk();
     CHECK(is_short());
     pass_time(1100);
     CHECK(!is_short());
     down();
-}
-
-/* Answers to rendezvous are the more, the shorter queues are: they make them short, and do not keep them so.
- */
-FAKE_TEST(small_messages_keep_them_short_and_answers_do_not)
-{
-    for (int answers = 0; answers < 2; ++answers) {
-        up();
-        for (int i = 0; i < 13; ++i) {
-            CHECK(is_short() == (i > 0 && (!answers || i != 10)));
-            bulk();
-            fsbml_flow_urgent(fsbml_now_ns(), answers);
-            bulk();
-            pass_time(100);
-        }
-        down();
-    }
 }
 
 /* In the PML's order, what follows a whole message of 64 KiB waits for all of it. */
@@ -106,9 +89,9 @@ FAKE_TEST(urgent_messages_between_phases_do_not)
     for (int phase = 0; phase < 3; ++phase) {
         bulk();
         bulk();
-        fsbml_flow_urgent(fsbml_now_ns(), false); /* the bulk is given, and still on its way */
+        fsbml_flow_urgent(fsbml_now_ns()); /* the bulk is given, and still on its way */
         pass_time(100);
-        fsbml_flow_urgent(fsbml_now_ns(), false);
+        fsbml_flow_urgent(fsbml_now_ns());
     }
     bulk();
     CHECK(!is_short());
@@ -123,7 +106,7 @@ FAKE_TEST(bulk_that_has_arrived_is_none)
     for (int phase = 0; phase < 3; ++phase) {
         bulk();
         kernel[0].queued = 65536;
-        fsbml_flow_urgent(fsbml_now_ns(), false);
+        fsbml_flow_urgent(fsbml_now_ns());
         kernel[0].queued = phase < 2 ? 100 : 65536;
         bulk();
         CHECK(is_short() == (2 == phase));
@@ -138,7 +121,7 @@ FAKE_TEST(without_feedback_they_are_always_long)
     down();
     fakes_up(2);
     bulk();
-    fsbml_flow_urgent(fsbml_now_ns(), false);
+    fsbml_flow_urgent(fsbml_now_ns());
     bulk();
     CHECK(UINT64_MAX == fsbml_flow.short_until_ns);
     world_down(2);
@@ -190,7 +173,7 @@ FAKE_TEST(a_peer_with_nothing_under_way_is_not_refused)
     kernel[0].queued = MUCH;
     up();
     bulk();
-    fsbml_flow_urgent(fsbml_now_ns(), false);
+    fsbml_flow_urgent(fsbml_now_ns());
     bulk();
     fsbml_sched_charge(fsbml_rails.sched, 0, fsbml_now_ns(), MUCH);
     pass_time(2);

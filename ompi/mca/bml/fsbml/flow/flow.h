@@ -51,13 +51,11 @@ typedef struct fsbml_flow_t {
 } fsbml_flow_t;
 extern fsbml_flow_t fsbml_flow;
 
-/** An urgent message is to be sent; `answers`: to a rendezvous. As there are more of these while queues are
- * short, they do not keep them so. */
-static inline void fsbml_flow_urgent(uint64_t now, bool answers)
+/** An urgent message is to be sent. */
+static inline void fsbml_flow_urgent(uint64_t now)
 {
     const uint64_t bulk = atomic_load_explicit(&fsbml_flow.bulk_until_ns, memory_order_relaxed);
-    if (now < bulk && bulk > atomic_load_explicit(&fsbml_flow.mixed_until_ns, memory_order_relaxed)
-        && (!answers || now >= atomic_load_explicit(&fsbml_flow.short_until_ns, memory_order_relaxed))) {
+    if (now < bulk && bulk > atomic_load_explicit(&fsbml_flow.mixed_until_ns, memory_order_relaxed)) {
         atomic_store_explicit(&fsbml_flow.mixed_until_ns, bulk, memory_order_relaxed);
     }
 }

@@ -275,7 +275,7 @@ static inline int sendi_by_best(struct mca_btl_base_endpoint_t *endpoint, struct
                                descriptor, des, rc);
     }
     if (fsbml_is_urgent(tag, bytes)) {
-        fsbml_flow_urgent(now, FSBML_TAG_ACK == tag);
+        fsbml_flow_urgent(now);
     }
     fsbml_charge(ep, path, now, bytes, observed);
     if (NULL != descriptor) {

@@ -293,7 +293,7 @@ static inline __attribute__((always_inline)) int fsbml_send_on(mca_bml_fsbml_end
     if (OPAL_LIKELY(rc >= 0 || OMPI_ERR_RESOURCE_BUSY == rc)) {
         const uint64_t now = fsbml_now_ns();
         if (fsbml_is_urgent(tag, bytes)) {
-            fsbml_flow_urgent(now, FSBML_TAG_ACK == tag);
+            fsbml_flow_urgent(now);
         }
         fsbml_charge(ep, path, now, bytes, observed);
         /* Busy, but taken: where ob1 asks for the status itself, it would send that a second time. */
