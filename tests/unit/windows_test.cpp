@@ -93,7 +93,8 @@ TEST_F(WindowsTest, APeerWithNothingUnderWayIsNotRefused)
 {
     fill(0, 3);
     fill(1, 3);
-    piece = {this, 100 * kPiece, kPiece, 0, 3, true, true};
+    EXPECT_EQ(-1, take(0, 100 * kPiece));
+    piece.is_idle = true; // as the kernel says when asked
     EXPECT_EQ(0, windows.take(kNow, true, piece));
     EXPECT_EQ(0U, windows.refusals());
 }

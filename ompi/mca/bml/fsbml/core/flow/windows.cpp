@@ -124,7 +124,10 @@ int Windows::take(std::uint64_t now_ns, bool is_short, fsbml_bulk_t &piece) noex
     const std::uint64_t backlog = sched_.backlog(piece.best, now_ns);
     if (!has_room(piece.best, backlog, is_short)) {
         rail = best_with_room(now_ns, piece, backlog, note_waiting(piece.of, piece.left, now_ns), is_short);
-        rail = rail < 0 && piece.is_idle ? static_cast<int>(piece.best) : rail;
+        if (rail < 0 && piece.is_idle) { // offered again at once: the PML was not refused
+            rail = static_cast<int>(piece.best);
+            refusals_ -= was_refused_ ? 1 : 0;
+        }
         refusals_ += rail < 0 ? 1 : 0;
         may_refuse_ = refusals_ < kMostRefusals;
     }
