@@ -55,7 +55,7 @@ public:
           rails_(cluster.rails.size())
     {
         const auto all = static_cast<std::uint32_t>((std::uint64_t{1} << rails_.size()) - 1);
-        const fsbml_feedback_config_t config{node.scheduler.get(), all, alone, false};
+        const fsbml_feedback_config_t config{node.scheduler.get(), all, alone, false, 0};
         feedback_.reset(fsbml_feedback_create(&config));
         if (!feedback_) {
             throw std::runtime_error("no feedback");

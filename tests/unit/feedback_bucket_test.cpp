@@ -110,7 +110,7 @@ TEST(FeedbackOfBuckets, LongMessagesAreSharedByWhatComesBackToTheBuckets)
 }
 
 // Pauses fill a bucket of 2.8 ms of which the model knows nothing, and what it lets pass looks like a rail
-// that has become faster: samples of 5 ms, each with a bucket in it.
+// that has become faster.
 TEST(FeedbackOfBuckets, ADisturbedStartMayNotHaveSeenABucket)
 {
     for (const fsbml_doubt_t doubt : {FSBML_DOUBT_NONE, FSBML_DOUBT_BUCKET}) {
@@ -120,7 +120,7 @@ TEST(FeedbackOfBuckets, ADisturbedStartMayNotHaveSeenABucket)
         net.rail[0].bucket = net.rail[0].tokens = 70'000.0;
         double least = kFast;
         for (int i = 0; i < 300; ++i) {
-            net.give(0, 8 * VirtualRails::kQuantum); // 10.5 ms
+            net.give(0, 3 * VirtualRails::kQuantum); // 3.9 ms
             for (int ms = 0; ms < 14; ++ms) {
                 net.step(kMs);
                 least = std::min(least, net.gap(0));
@@ -130,7 +130,7 @@ TEST(FeedbackOfBuckets, ADisturbedStartMayNotHaveSeenABucket)
             EXPECT_NEAR(kFast, least, 0.05 * kFast);
             EXPECT_TRUE(net.told.empty());
         } else {
-            EXPECT_LT(least, kFast / 1.2); // or this test tests nothing
+            EXPECT_LT(least, kFast / 1.5); // or this test tests nothing
         }
     }
 }

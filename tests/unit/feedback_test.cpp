@@ -25,7 +25,7 @@ double mbps(double gap)
 
 TEST(Feedback, RefusesWhatIsNoScheduler)
 {
-    const fsbml_feedback_config_t config{nullptr, 3, true, true};
+    const fsbml_feedback_config_t config{nullptr, 3, true, true, 0};
     EXPECT_EQ(nullptr, fsbml_feedback_create(&config));
     EXPECT_EQ(nullptr, fsbml_feedback_create(nullptr));
     fsbml_feedback_destroy(nullptr);
@@ -71,7 +71,7 @@ TEST(Feedback, LooksTakeAFiftiethOfTheProcessorTime)
 TEST(Feedback, LooksAtNoRailWhoseTransportSaysNothing)
 {
     VirtualRails net(fast_and_slow(), {kFast, kSlow});
-    const fsbml_feedback_config_t config{net.sched.get(), 2, true, true};
+    const fsbml_feedback_config_t config{net.sched.get(), 2, true, true, 0};
     net.feedback.reset(fsbml_feedback_create(&config));
     net.stream(50);
     EXPECT_EQ(0U, net.rail[0].asked);
@@ -271,35 +271,6 @@ TEST(Feedback, AStreamGetsOverAFallSoon)
     EXPECT_GT(net.rate_of_stream(500, true), 0.95 * (1 / kFast + 1 / kSlow));
 }
 
-TEST(Feedback, TellsNothingOfAProcessThatIsShortOfAProcessor)
-{
-    VirtualRails net(fast_and_slow(), {kFallen, kSlow});
-    for (int i = 0; i < 500; ++i) { // it runs for 0.1 ms, then not for 4
-        while (net.under_way() < 24.0 * VirtualRails::kQuantum && net.offer() >= 0) {
-        }
-        net.step(4 * kMs);
-    }
-    EXPECT_NEAR(kFallen, net.gap(0), 0.2 * kFallen); // it is used as it is
-    EXPECT_TRUE(net.told.empty());
-}
-
-// What it had given to the rail was through long before it came back, and gave it more before it looked.
-TEST(Feedback, IsNoSlowerForAProcessThatIsShortOfAProcessor)
-{
-    VirtualRails net(fast_and_slow(), {kFast, kSlow});
-    net.given_first = VirtualRails::kQuantum; // 1.3 ms
-    for (int i = 0; i < 500; ++i) {
-        net.step(4 * kMs);
-    }
-    EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
-    net.given_first = 6 * VirtualRails::kQuantum; // 7.9 ms: now it is never through
-    net.rail[0].gap = 2 * kFast;
-    for (int i = 0; i < 100; ++i) {
-        net.step(4 * kMs);
-    }
-    EXPECT_NEAR(2 * kFast, net.gap(0), 0.2 * kFast);
-}
-
 TEST(Feedback, BeginsAnewWithAnotherModel)
 {
     VirtualRails net(fast_and_slow(), {kFallen, kSlow});
@@ -360,24 +331,6 @@ TEST(Feedback, TakesNothingBackOfWhatOtherRanksMayHave)
     fsbml_sched_charge(net.sched.get(), 0, net.now, 100 * VirtualRails::kQuantum);
     net.step(kMs);
     EXPECT_GT(net.backlog(0), 120 * kMs);
-}
-
-// This rank has a tenth of the rail, the others the rest: by its own bytes the rail would be ten times
-// slower.
-TEST(Feedback, CountsWhatOtherRanksSend)
-{
-    VirtualRails net(fast_and_slow(), {kFast, kSlow}, false);
-    net.counted = 1;
-    net.rail[0].gap = 10 * kFast;
-    for (int i = 0; i < 1000; ++i) {
-        while (net.rail[0].queued < 2 * VirtualRails::kQuantum) {
-            net.give(0, VirtualRails::kQuantum);
-        }
-        net.counted += static_cast<std::uint64_t>(0.9 * kMs / kFast);
-        net.step(kMs);
-    }
-    EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
-    EXPECT_TRUE(net.told.empty());
 }
 
 TEST(Feedback, LeavesARailOfWhichNothingIsKnownToItsModel)

@@ -26,16 +26,18 @@ public:
         double queued = 0.0; // bytes that it was given, and has not delivered
         std::uint64_t delivered = 0;
         std::uint64_t told = 0;  // of it, by the look before
+        std::uint64_t busy = 0;  // ns since then
         std::uint64_t asked = 0; // looks
         double bucket = 0.0;     // bytes that pass at once after a pause, and what is in it
         double tokens = 0.0;
     };
 
-    // The models, and what the rails are.
-    VirtualRails(const std::vector<fsbml_loggp_t> &models, const std::vector<double> &gaps, bool alone = true)
-        : sched(make_sched(models)), mask(all_rails(models.size()))
+    // The models, and what the rails are; in steps of so many ns the transport counts how long it was busy.
+    VirtualRails(const std::vector<fsbml_loggp_t> &models, const std::vector<double> &gaps, bool alone = true,
+                 std::uint64_t busy_step_ns = 1)
+        : sched(make_sched(models)), mask(all_rails(models.size())), busy_step(busy_step_ns)
     {
-        const fsbml_feedback_config_t config{sched.get(), mask, alone, true};
+        const fsbml_feedback_config_t config{sched.get(), mask, alone, true, busy_step};
         feedback.reset(fsbml_feedback_create(&config));
         for (const double gap : gaps) {
             rail.push_back(Rail{});
@@ -49,9 +51,11 @@ public:
     {
         now += ns;
         for (Rail &r : rail) {
+            const double waits = std::max(r.queued - r.tokens, 0.0) * r.gap; // ns
             const double tokens = r.tokens + static_cast<double>(ns) / r.gap;
             const double done = std::min(r.queued, tokens);
             r.queued -= done;
+            r.busy += std::min(ns, static_cast<std::uint64_t>(waits));
             r.tokens = std::min(r.bucket, tokens - done);
             r.delivered += static_cast<std::uint64_t>(done);
         }
@@ -134,6 +138,7 @@ public:
     SchedPtr sched;
     FeedbackPtr feedback;
     const std::uint32_t mask;
+    const std::uint64_t busy_step;
     std::vector<Rail> rail;
     std::vector<fsbml_rate_change_t> told;
     std::uint64_t now = 1'000'000'000;
@@ -152,6 +157,7 @@ private:
         fsbml_flow_seen_t seen{};
         seen.n = knows ? 1 : 0;
         seen.look.bytes = r.delivered - r.told;
+        seen.look.busy_ns = r.busy / busy_step * busy_step;
         seen.queued = static_cast<std::uint64_t>(r.queued);
         seen.in_flight = takes_in ? seen.queued : 0;
         seen.with_bulk = seen.queued > FSBML_FLOW_BULK ? peers : 0;
@@ -160,6 +166,7 @@ private:
         seen.all_known = knows_all;
         seen.counted = counted + r.delivered;
         r.told = r.delivered;
+        r.busy = 0;
         return seen;
     }
 };

@@ -19,7 +19,7 @@ constexpr std::size_t kQuantum = 32768;
 fsbml_live_look_t look_of(std::uint64_t elapsed, std::uint64_t busy, std::uint64_t limited,
                           std::uint64_t bytes, bool is_busy)
 {
-    return {elapsed, busy, limited, bytes, is_busy, false, false};
+    return {elapsed, busy, limited, bytes, 0, is_busy, false, false};
 }
 
 // A look of a millisecond at a rail that is busy all the time; gap in ns/byte.
@@ -232,6 +232,24 @@ TEST(LiveRate, IsNotWhatComesBackToABucketInShortPauses)
         rate.look(look_of(kMs, 0, 0, 50000, true)); // 37.5 kB of it
     }
     EXPECT_NEAR(80.0, rate.gap(), 1.0);
+}
+
+// Beside busy processors acknowledgements wait for one, and come at once then.
+TEST(LiveRate, IsNoFasterForWhatComesAfterALateLook)
+{
+    LiveRate rate(40.0, 0.0, kQuantum);
+    rate.look(busy_look(40.0));
+    for (int i = 0; i < 100; ++i) {
+        rate.look(look_of(14 * kMs, 14 * kMs, 0, 35'000, true));
+        for (int ms = 0; ms < 16; ++ms) {
+            EXPECT_NE(LiveRate::Change::jump, rate.look(busy_look(16.0 / 715'000.0 * kMs)));
+        }
+    }
+    EXPECT_NEAR(40.0, rate.gap(), 6.0);
+    jumps_after(rate, busy_look(40.0), 200); // and then they come as ever
+    const int ms = jumps_after(rate, busy_look(400.0), 1000);
+    EXPECT_GT(ms, 0);
+    EXPECT_LE(ms, 3 * 11 + 5);
 }
 
 // A process that computes looks seldom: there the kernel's count of busy time is taken.

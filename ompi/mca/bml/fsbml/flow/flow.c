@@ -166,6 +166,14 @@ static bool is_tcp(uint32_t rail)
     return 0 == strcmp(fsbml_rails.rail[rail].btl->btl_component->btl_version.mca_component_name, "tcp");
 }
 
+/* Linux counts for how long a connection was busy in steps of one. */
+static uint64_t jiffy_ns(void)
+{
+    struct timespec t = {.tv_sec = 0};
+    (void) clock_getres(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint64_t) t.tv_nsec;
+}
+
 void fsbml_flow_setup(void (*urgent)(bool begins))
 {
     atomic_store(&fsbml_flow.short_until_ns, UINT64_MAX);
@@ -183,8 +191,10 @@ void fsbml_flow_setup(void (*urgent)(bool begins))
     flow.alone = fsbml_job_local_size() < 2 || FSBML_LEDGER_OFF == mca_bml_fsbml_params.ledger;
     /* Among threads ob1 can lose the function that offers what it was refused again; and in a later life of
      * MPI it has lost it if it was refused anything before, as its count goes on. */
-    fsbml_feedback_config_t config = {
-        .sched = fsbml_rails.sched, .alone = flow.alone, .may_refuse = !opal_using_threads() && !has_refused};
+    fsbml_feedback_config_t config = {.sched = fsbml_rails.sched,
+                                      .alone = flow.alone,
+                                      .may_refuse = !opal_using_threads() && !has_refused,
+                                      .busy_step_ns = jiffy_ns()};
     for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
         config.watched |= is_tcp(r) && has_own_interface(r) ? fsbml_bit(r) : 0;
     }

@@ -24,6 +24,7 @@ typedef struct fsbml_feedback_config_t {
     uint32_t watched;            /**< bits: rails whose transport can be asked */
     bool alone;                  /**< no other process uses the rails */
     bool may_refuse;             /**< bulk that is refused is offered again */
+    uint64_t busy_step_ns;       /**< in steps of so much the transport counts how long it was busy */
 } fsbml_feedback_config_t;
 
 /** NULL with errno set on failure. */
@@ -38,12 +39,13 @@ double fsbml_feedback_gap(const fsbml_feedback_t *f, size_t rail) FSBML_NOEXCEPT
 
 /** What was seen of a rail since the look before. */
 typedef struct fsbml_live_look_t {
-    uint64_t elapsed_ns; /**< since the look before */
-    uint64_t busy_ns;    /**< of it, with bytes that were not acknowledged yet; in steps of some ms */
-    uint64_t limited_ns; /**< of it, held up by the receiver, not by the rail */
-    uint64_t bytes;      /**< acknowledged in it */
-    bool is_busy;        /**< at its end */
-    bool is_shared;      /**< by connections to several peers, each with bulk */
+    uint64_t elapsed_ns;   /**< since the look before */
+    uint64_t busy_ns;      /**< of it, with bytes that were not acknowledged yet */
+    uint64_t limited_ns;   /**< of it, held up by the receiver, not by the rail */
+    uint64_t bytes;        /**< acknowledged in it */
+    uint64_t uncounted_ns; /**< for so much longer than busy_ns it may have been busy */
+    bool is_busy;          /**< at its end */
+    bool is_shared;        /**< by connections to several peers, each with bulk */
     bool may_have_idled; /**< it was so long ago that all that was queued then has been acknowledged meanwhile
                           */
 } fsbml_live_look_t;

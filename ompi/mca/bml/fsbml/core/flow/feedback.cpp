@@ -17,11 +17,11 @@ namespace
 constexpr std::uint64_t kTrialNs = 200'000'000, kLongestTrialNs = 3'200'000'000;
 constexpr std::uint64_t kTellNs = 300'000'000;  // a rate that lasts so long is told of, ...
 constexpr std::uint64_t kUnseenNs = 50'000'000; // ... looks no farther apart than this, ...
-// ... and, if it is slower, this process away for less than a fifth of that: it may be short of a processor.
+// ... and, if it is slower, this process away for less than a fifth of that, as it may be short of a
+// processor; or it is slower by far.
 constexpr std::uint64_t kAway = 5;
+constexpr double kFarFall = 4.0;
 constexpr std::uint64_t kFar = 4; // round trips
-// A look that comes so late tells no rate where a process that is short of a processor left the rail idle.
-constexpr std::uint64_t kLateLookNs = 2 * kLookNs;
 constexpr std::size_t kUnknownQuantum = 65536;
 constexpr std::uint64_t kLookShare = 50; // times what a look takes is the least time from one to the next
 constexpr double kSlow = 2.0;            // times slower than its model: it would get no more bulk
@@ -54,7 +54,7 @@ void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) n
 }
 
 Feedback::Feedback(Scheduler &sched, const fsbml_feedback_config_t &config) noexcept
-    : sched_(sched), watched_(config.watched), alone_(config.alone),
+    : sched_(sched), watched_(config.watched), alone_(config.alone), busy_step_ns_(config.busy_step_ns),
       windows_(sched, config.alone, config.may_refuse)
 {
     for (RailState &s : rail_) {
@@ -100,7 +100,9 @@ void Feedback::apply(std::size_t rail, std::uint64_t now_ns) noexcept
         s.beyond_ns = 0;
     } else if (0 == s.beyond_ns || now_ns - s.beyond_ns > kTellNs) {
         const std::uint64_t away = pauses_.away_ns() - s.away_ns;
-        if (0 != s.beyond_ns && (gap < s.told_gap || away * kAway < now_ns - s.beyond_ns)) {
+        const bool is_told =
+            gap < s.told_gap || gap > kFarFall * s.told_gap || away * kAway < now_ns - s.beyond_ns;
+        if (0 != s.beyond_ns && is_told) {
             s.tell_gap = s.told_gap;
             s.told_gap = gap;
             s.beyond_ns = 0;
@@ -139,7 +141,9 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
     }
     look.is_busy = is_busy(rail, now_ns, seen);
     look.is_shared = seen.with_bulk > 1;
+    // A process that is short of a processor may have left the rail idle.
     look.may_have_idled = look.elapsed_ns > kLateLookNs && look.bytes >= s.queued;
+    look.uncounted_ns = look.may_have_idled ? busy_step_ns_ : 0;
     // What a rail is slow with is on its way; what a receiver has no room for is not.
     if (seen.queued > FSBML_FLOW_BULK && seen.in_flight <= FSBML_FLOW_BULK) {
         look.limited_ns = look.elapsed_ns;
@@ -152,6 +156,7 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
             return;
         }
         look.bytes = static_cast<std::uint64_t>(sent * seen.payload);
+        look.uncounted_ns = look.elapsed_ns; // they may have kept it busy all the time
     }
     if (LiveRate::Change::none != s.live->look(look, seen.round_trip_ns) || 0 != s.beyond_ns) {
         apply(rail, now_ns);

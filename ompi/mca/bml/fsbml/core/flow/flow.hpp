@@ -18,23 +18,26 @@
 namespace fsbml
 {
 
-constexpr std::uint64_t kLookNs = 1'000'000; // between two looks
+constexpr std::uint64_t kLookNs = 1'000'000;       // between two looks
+constexpr std::uint64_t kLateLookNs = 2 * kLookNs; // one that comes later was kept from it
 
 // The rate of one rail, from what its transport has delivered. No clock, no I/O: looks are given to it.
 //
 // A look tells how much was acknowledged since the one before, and whether the transport still had something
 // to deliver. Looks add up to samples. Two kinds count:
 // - of a rail that was busy at all looks: at least 5 ms and four fragments; of one that takes twice as long
-//   for that as it should, 10 ms and a quarter of one; where several peers have bulk, 100 ms, as they may be
-//   slow for so long because others send to them as well;
+//   for that as it should, 10 ms and a quarter of one; 100 ms where several peers have bulk, as they may be
+//   slow for so long because others send to them as well, and after a late look, as where processors are busy
+//   acknowledgements wait for one, and come at once then;
 // - of one that was busy at some of them, at least 20 ms. That is no more than an estimate of how long it was
 //   busy, and each time costs a round trip and two looks on top, so the sample counts only if the rail is
 //   faster than believed by a half even with them, or slower by a half without: so a rail that has recovered,
 //   and is hardly used, is found out, and one that has one message at a time.
 // Linux counts busy times in jiffies, so that the looks, once a millisecond, tell more: only where they are
-// farther apart is its count taken. While the receiver holds the rail up, and for as long after that (0.5 s
-// at most), nothing counts; within twice the bucket of a shaper after a pause that filled it, only what is
-// slower by a half even so; and after a shorter pause nothing that may have come back to the bucket.
+// farther apart is its count taken, and a jiffy more where it tells how fast a rail is at least. While the
+// receiver holds the rail up, and for as long after that (0.5 s at most), nothing counts; within twice the
+// bucket of a shaper after a pause that filled it, only what is slower by a half even so; and after a shorter
+// pause nothing that may have come back to the bucket.
 //
 // Three samples in a row beyond 20 % on the same side (one, if the rate was a guess) replace the rate by
 // their median; else the median of the last eight moves it by an eighth. (A windowed maximum, as BBR has it,
@@ -74,13 +77,13 @@ private:
     double refilled_ = 0.0; // bytes that may be in it since then
     bool is_guess_;
     std::uint64_t held_up_ = 0; // ns for which nothing counts, after the receiver held the rail up
+    std::uint64_t uneven_ = 0;  // ns for which samples are long: what comes in does so unevenly
     // The sample that is being taken.
-    std::uint64_t elapsed_ = 0, busy_ = 0;
+    std::uint64_t elapsed_ = 0, busy_ = 0, uncounted_ = 0;
     double bytes_ = 0.0;
     unsigned times_ = 1;    // that it became busy
     bool is_exact_ = true;  // no look was far from the one before
     bool saturated_ = true; // busy at all looks
-    bool shared_ = false;   // several peers had bulk
     bool was_busy_ = false; // at the look before
     // The last samples, ns per byte.
     std::array<double, kSamples> sample_{};
@@ -257,6 +260,7 @@ private:
     Scheduler &sched_;
     const std::uint32_t watched_;
     const bool alone_;
+    const std::uint64_t busy_step_ns_;
     std::uint64_t look_ns_ = 0, next_ns_ = 0, pause_ns_ = 0; // the last look, the next one
     Pauses pauses_;
     Windows windows_;

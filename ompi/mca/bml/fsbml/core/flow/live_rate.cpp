@@ -14,7 +14,7 @@ namespace
 constexpr std::uint64_t kLeastNs = 5'000'000; // of a sample
 constexpr double kFragments = 4.0;
 constexpr std::uint64_t kLateNs = 10'000'000;    // ... of a rail that is late
-constexpr std::uint64_t kSharedNs = 100'000'000; // ... of either, to several peers
+constexpr std::uint64_t kUnevenNs = 100'000'000; // ... of either, where acknowledgements come unevenly
 constexpr std::uint64_t kHeldUpNs = 500'000'000; // at most, what comes after the receiver held the rail up
 constexpr double kLate = 2.0;                    // times later than it should be
 constexpr double kPart = 0.25;                   // of a fragment, which it must have delivered
@@ -46,11 +46,10 @@ LiveRate::LiveRate(double gap, double burst, std::size_t quantum, bool is_guess)
 
 void LiveRate::restart() noexcept
 {
-    elapsed_ = busy_ = 0;
+    elapsed_ = busy_ = uncounted_ = 0;
     bytes_ = 0.0;
     times_ = 1; // it may have begun with what came before
     saturated_ = is_exact_ = true;
-    shared_ = false;
 }
 
 LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_trip_ns) noexcept
@@ -60,6 +59,8 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
                                                 : 0;
     const bool all_of_it = was_busy_ && l.is_busy && !l.may_have_idled;
     const bool begins = l.is_busy && !was_busy_;
+    const bool is_uneven = l.is_shared || (was_busy_ && l.elapsed_ns > kLateLookNs);
+    uneven_ = is_uneven ? kUnevenNs : uneven_ - std::min(uneven_, l.elapsed_ns);
     was_busy_ = l.is_busy;
     if (share(l.limited_ns, l.elapsed_ns) > kLimited) {
         held_up_ = std::min(held_up_ + l.elapsed_ns, kHeldUpNs);
@@ -88,12 +89,12 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
     refilled_ -= from_bucket;
     elapsed_ += l.elapsed_ns;
     busy_ += busy;
+    uncounted_ += std::min(l.uncounted_ns, l.elapsed_ns - busy);
     bytes_ += static_cast<double>(l.bytes) - from_bucket;
     times_ += begins ? 1 : 0;
     is_exact_ = is_exact_ && !l.may_have_idled;
     saturated_ = saturated_ && all_of_it;
-    shared_ = shared_ || l.is_shared;
-    const std::uint64_t least = shared_ ? kSharedNs : kLeastNs;
+    const std::uint64_t least = uneven_ > 0 ? kUnevenNs : kLeastNs;
     const bool enough = saturated_ ? (busy_ >= least && bytes_ >= kFragments * quantum_) || is_late()
                                    : busy_ >= kSparseNs && bytes_ >= quantum_;
     if (!enough) {
@@ -110,7 +111,7 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
 bool LiveRate::is_late() const noexcept
 {
     return static_cast<double>(busy_) >= kLate * kFragments * quantum_ * gap_
-           && busy_ >= (shared_ ? kSharedNs : kLateNs) && bytes_ >= kPart * quantum_;
+           && busy_ >= (uneven_ > 0 ? kUnevenNs : kLateNs) && bytes_ >= kPart * quantum_;
 }
 
 // Of what a bucket may have let pass: the rail is no faster than that.
@@ -122,7 +123,6 @@ LiveRate::Change LiveRate::ahead(const fsbml_live_look_t &l, bool all_of_it) noe
     }
     busy_ += l.elapsed_ns;
     bytes_ += static_cast<double>(l.bytes);
-    shared_ = shared_ || l.is_shared;
     const double gap = static_cast<double>(busy_) / bytes_;
     const bool is_slower = is_late() && gap > kFarBeyond * gap_;
     if (is_slower || skip_ <= 0.0) {
@@ -135,7 +135,8 @@ LiveRate::Change LiveRate::ahead(const fsbml_live_look_t &l, bool all_of_it) noe
 
 LiveRate::Change LiveRate::sparse(std::uint64_t round_trip_ns) noexcept
 {
-    const double most = static_cast<double>(busy_ + times_ * kLookNs) / bytes_; // each ends between two looks
+    // Each ends between two looks.
+    const double most = static_cast<double>(busy_ + uncounted_ + times_ * kLookNs) / bytes_;
     const auto beside = static_cast<double>(times_ * (round_trip_ns + 2 * kLookNs));
     const double least = is_exact_ ? (static_cast<double>(busy_) - beside) / bytes_ : 0.0;
     restart();

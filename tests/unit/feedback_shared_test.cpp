@@ -1,0 +1,115 @@
+// Copyright (c) 2026      The FSBML developers. All rights reserved.
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What a process learns of its rails while others want its processor, or use the rails as well.
+
+#include "flow.hpp"
+#include "test.hpp"
+
+namespace
+{
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr double kFast = 40.0, kSlow = 80.0; // ns per byte: 200 and 100 Mbit/s
+constexpr double kFallen = 400.0;            // 20 Mbit/s
+
+std::vector<fsbml_loggp_t> fast_and_slow()
+{
+    return {loggp(50e3, 1e3, 1e3, 5e3, kFast), loggp(50e3, 1e3, 1e3, 5e3, kSlow)};
+}
+
+double mbps(double gap)
+{
+    return 8e3 / gap;
+}
+
+// It runs for 0.1 ms, then not for 4.
+void stream_now_and_then(VirtualRails &net)
+{
+    for (int i = 0; i < 500; ++i) {
+        while (net.under_way() < 24.0 * VirtualRails::kQuantum && net.offer() >= 0) {
+        }
+        net.step(4 * kMs);
+    }
+}
+
+TEST(FeedbackShared, TellsNothingOfAProcessThatIsShortOfAProcessor)
+{
+    VirtualRails net(fast_and_slow(), {3 * kFast, kSlow});
+    stream_now_and_then(net);
+    EXPECT_NEAR(3 * kFast, net.gap(0), 0.2 * 3 * kFast); // it is used as it is
+    EXPECT_TRUE(net.told.empty());
+}
+
+// That is more than such a process can make of it.
+TEST(FeedbackShared, TellsOfAFarFallHoweverShortOfAProcessor)
+{
+    VirtualRails net(fast_and_slow(), {kFallen, kSlow});
+    stream_now_and_then(net);
+    ASSERT_EQ(1U, net.told.size());
+    EXPECT_NEAR(mbps(kFallen), net.told[0].after_mbps, 0.2 * mbps(kFallen));
+}
+
+// What it had given to the rail was through long before it came back, and gave it more before it looked.
+TEST(FeedbackShared, IsNoSlowerForAProcessThatIsShortOfAProcessor)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    net.given_first = VirtualRails::kQuantum; // 1.3 ms
+    for (int i = 0; i < 500; ++i) {
+        net.step(4 * kMs);
+    }
+    EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
+    net.given_first = 6 * VirtualRails::kQuantum; // 7.9 ms: now it is never through
+    net.rail[0].gap = 2 * kFast;
+    for (int i = 0; i < 100; ++i) {
+        net.step(4 * kMs);
+    }
+    EXPECT_NEAR(2 * kFast, net.gap(0), 0.2 * kFast);
+}
+
+// Each time it is busy for 7.9 ms, from one of the kernel's steps to shortly before the second one after it:
+// one of two is counted.
+TEST(FeedbackShared, IsNoFasterForTheStepsInWhichTheKernelCounts)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow}, true, 4 * kMs);
+    for (int i = 0; i < 500; ++i) {
+        net.give(0, static_cast<std::size_t>(7.9 * kMs / kFast));
+        net.step(12 * kMs);
+    }
+    EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
+}
+
+// This rank has a tenth of the rail, the others the rest: by its own bytes the rail would be ten times
+// slower.
+TEST(FeedbackShared, CountsWhatOtherRanksSend)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow}, false);
+    net.counted = 1;
+    net.rail[0].gap = 10 * kFast;
+    for (int i = 0; i < 1000; ++i) {
+        while (net.rail[0].queued < 2 * VirtualRails::kQuantum) {
+            net.give(0, VirtualRails::kQuantum);
+        }
+        net.counted += static_cast<std::uint64_t>(0.9 * kMs / kFast);
+        net.step(kMs);
+    }
+    EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
+    EXPECT_TRUE(net.told.empty());
+}
+
+// It sends for 1.4 of 8 ms, and the others all the time.
+TEST(FeedbackShared, IsNoFasterForWhatOtherRanksSend)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow}, false);
+    net.counted = 1;
+    for (int i = 0; i < 4000; ++i) {
+        if (0 == i % 8) {
+            net.give(0, 36000);
+        }
+        net.counted += static_cast<std::uint64_t>(0.8 * kMs / kFast);
+        net.step(kMs);
+    }
+    EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
+}
+
+} // namespace
