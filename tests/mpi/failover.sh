@@ -97,7 +97,7 @@ last_messages() {
     # A start that was disturbed may have seen so large a bucket on rail1 that all of these messages go there.
     harness_table "$harness_logs/table" 200mbit 100mbit
     harness_start "$LIMIT" 2 "${FAILOVER[@]}" --mca bml_fsbml_failover_wait 1 --mca bml_fsbml_table "$harness_logs/table" \
-        "$harness_programs/lifecycle" last "$go"
+        "$harness_programs/lifecycle" last "$go" 0
     harness_has_come "$harness_stdout" '^lifecycle: ready' || :
     for rail in "$@"; do link 0 "$rail" dead; done
     : >"$go"
@@ -110,6 +110,23 @@ last_messages() {
     fi
     harness_result "$name" "$reason"
     harness_cluster_down # its rails are dead
+}
+
+# lost NAME RANK: the connections of both rails are ended at the end that waits for the last messages of that rank: it must make
+# new ones, as the other end has no rail by which to ask for them.
+lost() {
+    local name=$1 reason go=$harness_logs/go
+    harness_wanted "$name" || return 0
+    rm -f "$go"
+    harness_cluster_up 2 200mbit 100mbit
+    harness_start "$LIMIT" 2 "${FAILOVER[@]}" --mca bml_fsbml_failover_wait 60 "$harness_programs/lifecycle" last "$go" "$2"
+    harness_has_come "$harness_stdout" '^lifecycle: ready' || :
+    nsenter --net="/run/netns/${harness_nodes[1 - $2]}" ss -HtnK src 10.71.0.0/16 dst 10.71.0.0/16 >"$harness_logs/ended"
+    : >"$go"
+    harness_wait
+    reason=$(harness_failure "lifecycle" 30)
+    [ -n "$reason" ] || [ "$(grep -c 10.71 "$harness_logs/ended")" -ge 2 ] || reason="no connections were ended"
+    harness_result "$name" "$reason"
 }
 
 # cut_at_random NAME RANKS CASE...: rails fail in turn, or both, while the cases run, for up to a second each time.
@@ -149,6 +166,7 @@ run_part() {
         paused) paused ;;
         last) last_messages "a rail fails, and MPI_Finalize comes at once" 0 ;;
         all) last_messages "both rails fail, and MPI_Finalize comes at once" 0 1 ;;
+        lost) lost "both connections are lost, and rank $node sends" "$node" ;;
         out) both_out "both cables are out, and messages wait" 60 ;;
         end) both_out "both cables are out for longer than messages may wait" 1 ;;
         random) cut_at_random "rails that fail at any moment" 4 "soak 4" "pt2pt" "requests" "collectives" "datatypes" ;;
@@ -158,7 +176,7 @@ run_part() {
 
 harness_begin "Runs jobs whose rails fail and come back." "$@"
 parts=()
-! harness_in version || parts+=(random "a cable is out at the sender|0|0|down")
+! harness_in version || parts+=(random "a cable is out at the sender|0|0|down" "lost|0" "lost|1")
 ! harness_in once || parts+=("a cable is out at the receiver|1|1|down" "no frame passes a rail|0|0|dead" "no frame gets to a node|1|0|deaf"
     "what a node sends comes back to it|1|0|loop" paused out end last all)
 harness_lanes run_part "${parts[@]}"

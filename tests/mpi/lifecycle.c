@@ -3,11 +3,11 @@
 /*
  * MPI_Init and MPI_Finalize in the situations that are easy to forget. Usage: lifecycle KIND
  *
- *   quiet       no message at all
- *   pair        only ranks 0 and size-1 ever talk
- *   unreceived  small messages that are never received are there at the end
- *   busy        finalize right behind a storm of messages, no barrier of the program's own
- *   last FILE   once the file is there, rank 0 sends its last messages to rank 1 and finalizes
+ *   quiet           no message at all
+ *   pair            only ranks 0 and size-1 ever talk
+ *   unreceived      small messages that are never received are there at the end
+ *   busy            finalize right behind a storm of messages, no barrier of the program's own
+ *   last FILE RANK  once the file is there, rank 0 or 1 sends its last messages to the other one and finalizes
  */
 #include <time.h>
 #include <unistd.h>
@@ -54,27 +54,27 @@ static void busy(void)
     check_free(in, BYTES);
 }
 
-static void last(const char *file)
+static void last(const char *file, int from)
 {
     enum { N = 60, BYTES = 3000 };
     uint8_t *bytes = check_alloc(BYTES);
-    if (0 == check_rank) {
+    if (from == check_rank) {
         MPI_Request request[N];
         printf("lifecycle: ready\n");
         fflush(stdout);
         while (0 != access(file, F_OK)) {
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         }
-        check_fill(bytes, BYTES, check_seed(0, 1, 4, 0));
+        check_fill(bytes, BYTES, check_seed(from, 1 - from, 4, 0));
         for (int i = 0; i < N; ++i) {
-            MPI_Isend(bytes, BYTES, MPI_BYTE, 1, 4, MPI_COMM_WORLD, &request[i]);
+            MPI_Isend(bytes, BYTES, MPI_BYTE, 1 - from, 4, MPI_COMM_WORLD, &request[i]);
         }
         MPI_Waitall(N, request, MPI_STATUSES_IGNORE);
     }
-    for (int i = 0; 1 == check_rank && i < N; ++i) {
+    for (int i = 0; 1 - from == check_rank && i < N; ++i) {
         check_poison(bytes, BYTES);
-        MPI_Recv(bytes, BYTES, MPI_BYTE, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        CHECK_CONTENT(bytes, BYTES, check_seed(0, 1, 4, 0), "one of the last messages");
+        MPI_Recv(bytes, BYTES, MPI_BYTE, from, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK_CONTENT(bytes, BYTES, check_seed(from, 1 - from, 4, 0), "one of the last messages");
     }
     check_free(bytes, BYTES);
 }
@@ -89,10 +89,11 @@ int main(int argc, char **argv)
         unreceived();
     } else if (0 == strcmp(kind, "busy")) {
         busy();
-    } else if (0 == strcmp(kind, "last") && argc > 2) {
-        last(argv[2]);
+    } else if (0 == strcmp(kind, "last") && argc > 3) {
+        last(argv[2], atoi(argv[3]));
     } else {
-        CHECK(0 == strcmp(kind, "quiet"), "what is '%s'? quiet, pair, unreceived, busy or last FILE", kind);
+        CHECK(0 == strcmp(kind, "quiet"), "what is '%s'? quiet, pair, unreceived, busy or last FILE RANK",
+              kind);
     }
     MPI_Finalize();
     int finalized = 0;

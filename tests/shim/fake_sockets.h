@@ -15,6 +15,7 @@ static struct {
     int (*of)(int rail);  /* descriptors, of which all are proved; NULL: there are none */
     uint32_t resent;      /* rails whose networks do not answer */
     bool closed[N_FAKES]; /* by their BTL, until a message has it connect */
+    bool said_goodbye;    /* the peer, then */
     int renewed[N_FAKES], shut[N_FAKES], calmed[N_FAKES]; /* how often */
 } sockets;
 
@@ -74,6 +75,11 @@ bool fsbml_socket_is_closed(const mca_btl_base_module_t *btl, const struct mca_b
     const int rail = fake_number(btl);
     (void) endpoint;
     return sockets.closed[rail] && (0 == sockets.renewed[rail] || 0 == fake[rail].n_queue);
+}
+
+bool fsbml_socket_is_lost(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    return fsbml_socket_is_closed(btl, endpoint) && !sockets.said_goodbye;
 }
 
 bool fsbml_socket_renew(const mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint)

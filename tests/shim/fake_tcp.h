@@ -33,7 +33,7 @@ typedef struct mca_btl_tcp_endpoint_t {
 OBJ_CLASS_DECLARATION(mca_btl_tcp_endpoint_t);
 OBJ_CLASS_INSTANCE(mca_btl_tcp_endpoint_t, opal_list_item_t, NULL, NULL);
 
-enum { TCP_CLOSED = 2, TCP_CONNECTED = 4, TCP_MOST = 32 };
+enum { TCP_CLOSED = 2, TCP_FAILED = 3, TCP_CONNECTED = 4, TCP_MOST = 32 };
 
 static mca_btl_tcp_endpoint_t *tcp_endpoint[2][N_PEERS]; /* rail, peer */
 static struct mca_btl_base_endpoint_t *tcp_before[2][N_PEERS];

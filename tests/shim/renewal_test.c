@@ -222,3 +222,21 @@ FAKE_TEST(an_idle_end_notices_once_a_rail_has_failed)
     CHECK(0 == fsbml_framed_rails(framed) && FSBML_CONNECTION_STANDS != framed->way[0].connection);
     end();
 }
+
+/* It only waits for messages, and its peer has no path by which to ask for new connections. */
+FAKE_TEST(an_idle_end_that_has_lost_all_connections_makes_new_ones)
+{
+    begin(0);
+    sockets.closed[0] = true;
+    wait_for(600);
+    CHECK(3 == fsbml_framed_rails(framed)); /* the peer has another one */
+    sockets.closed[1] = sockets.said_goodbye = true;
+    wait_for(600);
+    CHECK(3 == fsbml_framed_rails(framed)); /* it is in MPI_Finalize */
+    sockets.said_goodbye = false;
+    wait_for(300);
+    CHECK(0 == fsbml_framed_rails(framed) && 1 == sockets.renewed[0] && 1 == sockets.renewed[1]);
+    wait_for(2 * SECOND);
+    CHECK(frames(0) > 0 && frames(1) > 0); /* for which the BTL connects */
+    end();
+}

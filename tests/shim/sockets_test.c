@@ -228,3 +228,20 @@ FAKE_TEST(what_is_not_acknowledged_is_told_from_what_is_not_read)
     e->descriptor = -1;
     tcp_down();
 }
+
+/* Of a connection that tcp has closed: 4.1 cannot tell whether the peer meant it. */
+FAKE_TEST(a_lost_connection_is_told_from_one_that_ended_with_a_goodbye)
+{
+    up();
+    mca_btl_tcp_endpoint_t *e = tcp_endpoint[0][0];
+    const struct mca_btl_base_endpoint_t *endpoint = (const struct mca_btl_base_endpoint_t *) e;
+    (void) tcp_connect(0, 0);
+    CHECK(!fsbml_socket_is_lost(e->module, endpoint));
+    e->descriptor = -1;
+    e->state = TCP_FAILED;
+    CHECK(fsbml_socket_is_lost(e->module, endpoint) && fsbml_socket_is_closed(e->module, endpoint));
+    e->state = TCP_CLOSED;
+    CHECK(FSBML_TCP_SAYS_GOODBYE != fsbml_socket_is_lost(e->module, endpoint));
+    CHECK(fsbml_socket_is_closed(e->module, endpoint));
+    tcp_down();
+}

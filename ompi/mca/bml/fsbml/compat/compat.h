@@ -68,17 +68,13 @@ int fsbml_show_help_add_dir(const char *dir);
 #endif
 
 /* Whether tcp gives each module that asks for a peer the next pair of interfaces in their order, whatever
- * interface the module is made for. 5.0 goes by the module's interface. */
+ * interface the module is made for: 5.0 goes by that. And whether it tells the peer that it closes a
+ * connection, and waits until that is sent. */
 #ifdef FSBML_OMPI_4
 #    define FSBML_TCP_PAIRS_IN_TURN 1
-#else
-#    define FSBML_TCP_PAIRS_IN_TURN 0
-#endif
-
-/* Whether tcp tells the peer that it closes a connection, and waits until that is sent. */
-#ifdef FSBML_OMPI_4
 #    define FSBML_TCP_SAYS_GOODBYE 0
 #else
+#    define FSBML_TCP_PAIRS_IN_TURN 0
 #    define FSBML_TCP_SAYS_GOODBYE 1
 #endif
 
@@ -352,9 +348,11 @@ bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_ba
                        fsbml_socket_ends_t *ends);
 /** Has the BTL close it when it looks next; what it had is completed with an error. */
 void fsbml_socket_end(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
-/** Of a module whose endpoints can have one: whether the BTL has closed it, or has none yet. A few loads. */
+/** Whether the BTL, whose endpoints can have one, has closed it, or has none yet. A few loads. */
 bool fsbml_socket_is_closed(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
-/** Then: has it make a fresh one for the next message. False: it is not closed yet. */
+/** ... and the peer has not said that it closes it; where no peer says so (4.1), whether it is closed. */
+bool fsbml_socket_is_lost(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
+/** Closed: has it make a fresh one for the next message. False: it is not closed yet. */
 bool fsbml_socket_renew(const mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint);
 
 /* compat/pairing.c: which of a peer's addresses a tcp module gets in 4.1 */

@@ -164,6 +164,13 @@ bool fsbml_socket_is_closed(const mca_btl_base_module_t *btl, const struct mca_b
            && (CLOSED == e->state || FAILED == e->state);
 }
 
+/* tcp of 4.1 calls a connection closed whatever has happened to it. */
+bool fsbml_socket_is_lost(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    return fsbml_socket_is_closed(btl, endpoint)
+           && (!FSBML_TCP_SAYS_GOODBYE || FAILED == ((const tcp_endpoint_t *) endpoint)->state);
+}
+
 /* 4.1 keeps the fragment that it was sending, and all keep the one that they were receiving: both would go on
  * in the midst of the next connection. 5.0 and later stay failed. */
 bool fsbml_socket_renew(const mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint)

@@ -6,7 +6,10 @@
 
 #include "opal/util/show_help.h"
 
-enum { LOOK_NS = 10000000 }; /* between two questions to the kernel about a peer's retransmissions */
+enum {
+    LOOK_NS = 10000000,  /* between two questions to the kernel about a peer's retransmissions */
+    IDLE_NS = 250000000, /* between two looks at the connections to a peer that is owed nothing */
+};
 
 /* ------------------------------------------------------------------ what is told */
 
@@ -98,11 +101,22 @@ static void tell_up(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 
 /* ------------------------------------------------------------- what is to be done */
 
+/* This end may only be waiting for messages; then the peer has no path by which to ask for new ones. */
+static bool has_lost_all(const fsbml_framed_t *p)
+{
+    uint32_t left = p->up;
+    while (0 != left && fsbml_renew_is_lost(p, (uint32_t) __builtin_ctz(left))) {
+        left &= left - 1;
+    }
+    return 0 == left;
+}
+
 /* The kernel's retransmissions are a sign against a path. A connection may also be closed without a word. */
 static void look_at_paths(fsbml_framed_t *p, uint64_t now)
 {
     /* Once a rail has failed, the peer may have no path by which to tell of another one's end. */
-    if (now - p->looked_ns < LOOK_NS || (0 == p->failed && fsbml_delivery_idle(p->delivery))) {
+    if (now - p->looked_ns < LOOK_NS
+        || (0 == p->failed && fsbml_delivery_idle(p->delivery) && !has_lost_all(p))) {
         return;
     }
     p->looked_ns = now;
@@ -198,9 +212,8 @@ void fsbml_framed_act(fsbml_framed_t *p)
         if (p->stranded) {
             give_up(p);
         }
-        if (0 != p->failed) {
-            fsbml_framed_due(p, now + LOOK_NS);
-        }
+        /* All peers at the same time, as they are gone through for one. */
+        fsbml_framed_due(p, 0 != p->failed ? now + LOOK_NS : (now / IDLE_NS + 1) * IDLE_NS);
         fsbml_framed_due(p, fsbml_delivery_due(p->delivery));
         p->acting = false;
     }

@@ -158,6 +158,8 @@ void fsbml_renew_end(fsbml_framed_t *p, uint32_t rail);
 void fsbml_framed_failed(fsbml_framed_t *p, uint32_t rail);
 /** Whether its BTL has closed a connection that should stand: a message would have it connect at once. */
 bool fsbml_renew_is_closed(const fsbml_framed_t *p, uint32_t rail);
+/** ... and the peer has not said that it closes it. */
+bool fsbml_renew_is_lost(const fsbml_framed_t *p, uint32_t rail);
 /** A frame came by a path. */
 static inline bool fsbml_renew_awaits(const fsbml_framed_t *p, uint32_t rail)
 {

@@ -108,12 +108,21 @@ void fsbml_renew_end(fsbml_framed_t *p, uint32_t rail)
 
 /* ------------------------------------------------------------------- both ends agree */
 
+static bool should_stand(const fsbml_way_t *way)
+{
+    return way->renews && FSBML_CONNECTION_STANDS == way->connection && !way->connects;
+}
+
 bool fsbml_renew_is_closed(const fsbml_framed_t *p, uint32_t rail)
 {
     const mca_bml_base_btl_t *path = &fsbml_path(p->ep, rail)->super;
-    const fsbml_way_t *way = &p->way[rail];
-    return way->renews && FSBML_CONNECTION_STANDS == way->connection && !way->connects
-           && fsbml_socket_is_closed(path->btl, path->btl_endpoint);
+    return should_stand(&p->way[rail]) && fsbml_socket_is_closed(path->btl, path->btl_endpoint);
+}
+
+bool fsbml_renew_is_lost(const fsbml_framed_t *p, uint32_t rail)
+{
+    const mca_bml_base_btl_t *path = &fsbml_path(p->ep, rail)->super;
+    return should_stand(&p->way[rail]) && fsbml_socket_is_lost(path->btl, path->btl_endpoint);
 }
 
 void fsbml_framed_failed(fsbml_framed_t *p, uint32_t rail)
