@@ -61,7 +61,7 @@ as_root() {
     ok "... shows the rails as measured" equal "$(grep -cE '^  rail[01] +tcp:10\.71\.' "$scratch/out")" 2
     ok "... has no bars" equal "$(grep -c '^Bars' "$scratch/out" || :)" 0
     ok "demo in three acts" "$FSBML_TOP/fsbml" demo --rounds 1 --plots "$scratch/plots" >"$scratch/out" 2>"$scratch/err"
-    ok "... with all sizes of messages" equal "$(grep -cE '^ *(16|256|1024|4096|16384|65536) .*#.*#' "$scratch/out")" 14 # two of them at once
+    ok "... with all sizes of messages" equal "$(grep -cE '^ *(16|256|1024|4096|16384|65536) +[0-9.]+ .*#.*#' "$scratch/out")" 14 # two of them at once
     ok "... with what arrives over time" equal "$(grep -cE '^ +[0-9]+ +#|^ +-+x+-+ +-+x+-+ ' "$scratch/out")" 5
     ok "... draws all" equal "$(cd "$scratch/plots" && find . -name '*.svg' -printf '%h\n' | sort -u | paste -sd' ')" "./equal ./failover ./onetoone"
     tr -s '\n ' '  ' <"$scratch/out" >"$scratch/joined"
