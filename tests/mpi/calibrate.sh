@@ -69,7 +69,16 @@ near() {
     if [ -n "$(rate "$1" "$4")" ]; then wrong "$@"; else printf '%s was not measured' "$1"; fi
 }
 
-cut_the_cable() { harness_fsbml_quietly cluster set --name "$harness_cluster" --node 1 --rail "$1" down; }
+# is_in_time: the cable that went out now did so before the measurement had ended: it would take a time-out of its probes to end then.
+is_in_time() {
+    sleep 0.2
+    ! grep -q 'have measured' "$harness_stderr"
+}
+
+cut_the_cable() {
+    harness_fsbml_quietly cluster set --name "$harness_cluster" --node 1 --rail "$1" down
+    is_in_time
+}
 
 # The driver without the log that the job beside it may need.
 harness_fsbml_quietly() { "$FSBML_TOP/fsbml" "$@" >/dev/null 2>&1 </dev/null; }
@@ -91,8 +100,7 @@ cut_a_full_rail() {
     while measures_still; do
         if [ "$(queued 1)" -ge 4000 ] || [ "$(queued 2)" -ge 4000 ]; then
             ip -n "fsbml-$harness_cluster-net" link set n1r0 down
-            # One that sees it needs a time-out of its probes to end.
-            ! grep -q 'have measured' "$harness_stderr"
+            is_in_time
             return
         fi
     done
