@@ -15,7 +15,7 @@ link() { harness_fsbml cluster set --name "$harness_cluster" --node "$1" --rail 
 # start_stream SECONDS OPTION...: the job, until its stream has run for a second.
 start_stream() {
     harness_cluster_up 2 200mbit 100mbit
-    harness_program stream "$1"
+    harness_stream "$1"
     harness_start "$LIMIT" 2 "${FAILOVER[@]}" "${@:2}" "${harness_command[@]}"
     harness_has_come "$harness_stdout" '^stream: begins' || :
     sleep 1
@@ -25,12 +25,13 @@ start_stream() {
 survives() {
     local reason failed=no back=no
     harness_wanted "$1" || return 0
-    start_stream 7
+    start_stream 30
     link "$2" "$3" "$4"
     # mpirun of 4.1 loses one such message in twenty, and not this line.
     ! harness_has_come "$harness_stderr" "rail rail$3 from .* it failed during the job" || failed=yes
     link "$2" "$3" up
     ! harness_has_come "$harness_stderr" "rail rail$3 to .* carries messages again" || back=yes
+    harness_enough
     harness_wait
     reason=$(harness_failure "stream" "$LIMIT")
     [ -n "$reason" ] || [ "$failed" = yes ] || reason="nothing is said of a rail that has failed"

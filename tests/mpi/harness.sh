@@ -260,6 +260,13 @@ harness_has_come() {
     done
 }
 
+# harness_stream SECONDS: the program is a stream that ends after so long, or once harness_enough is called.
+harness_stream() {
+    rm -f -- "$harness_logs/enough"
+    harness_program stream "$1" "$harness_logs/enough"
+}
+harness_enough() { : >"$harness_logs/enough"; }
+
 # harness_stop_peer SECONDS: rank 1 of the job that runs does not, for so long.
 harness_stop_peer() {
     local pid

@@ -3,8 +3,10 @@
 /*
  * Long messages one behind the other, for a while, and small ones to and fro beside them: what a job does
  * while its rails become slower and faster. Ranks of the lower half send to those of the upper half. Usage:
- * stream [SECONDS]
+ * stream [SECONDS [FILE]]; once the file is there, it has been enough.
  */
+#include <unistd.h>
+
 #include "check.h"
 
 enum { BYTES = 262144, AT_ONCE = 8, PING = 16, TAG_STREAM = 1, TAG_PING = 2, TAG_END = 3 };
@@ -48,7 +50,7 @@ static void ping(uint64_t number)
 
 /* Sender and receiver go through the same numbers: after each message a ping, which also tells whether
  * another message comes. */
-static uint64_t run(double seconds)
+static uint64_t run(double seconds, const char *enough)
 {
     const double end = check_seconds() + seconds;
     uint64_t started = 0, done = 0;
@@ -67,7 +69,7 @@ static uint64_t run(double seconds)
         longest = now - last > longest ? now - last : longest;
         last = now;
         if (more) {
-            int go = check_seconds() < end;
+            int go = check_seconds() < end && (NULL == enough || 0 != access(enough, F_OK));
             if (check_rank < check_size / 2) {
                 MPI_Send(&go, 1, MPI_INT, check_partner(), TAG_END, pings);
             } else {
@@ -123,8 +125,9 @@ int main(int argc, char **argv)
         printf("stream: begins\n");
         fflush(stdout);
     }
-    const double seconds = argc > 1 ? atof(argv[1]) : 5.0;
-    const uint64_t done = run(seconds);
+    const double began = check_seconds();
+    const uint64_t done = run(argc > 1 ? atof(argv[1]) : 5.0, argc > 2 ? argv[2] : NULL);
+    const double seconds = check_seconds() - began;
     const unsigned long long failed = failures();
     if (failed > 0) {
         printf("stream: rank %d counts %llu failures of rails\n", check_rank, failed);
