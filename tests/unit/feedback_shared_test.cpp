@@ -79,6 +79,22 @@ TEST(FeedbackShared, IsNoFasterForTheStepsInWhichTheKernelCounts)
     EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
 }
 
+// The process lost its processor between two questions to the kernel: by the one the rail has something left,
+// by the other it has not.
+TEST(FeedbackShared, IsNoFasterForWhatCameBetweenTwoQuestions)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    for (int i = 0; i < 500; ++i) {
+        net.give(0, 8 * VirtualRails::kQuantum); // 10.5 ms
+        net.step(kMs);
+        net.unseen = 12000;
+        net.step(9 * kMs + 500'000);
+        net.unseen = 0;
+        net.step(2 * kMs);
+    }
+    EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
+}
+
 // This rank has a tenth of the rail, the others the rest: by its own bytes the rail would be ten times
 // slower.
 TEST(FeedbackShared, CountsWhatOtherRanksSend)

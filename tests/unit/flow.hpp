@@ -150,13 +150,15 @@ public:
     std::size_t given_first = 0; // bytes for rail 0 at each step, before the process looks
     std::size_t peers = 1;       // to which it sends
     bool takes_in = true;        // peers have room for what is sent
+    std::uint64_t unseen = 0;    // bytes that were delivered while the transport was asked
 
 private:
     fsbml_flow_seen_t look(Rail &r) const
     {
         fsbml_flow_seen_t seen{};
         seen.n = knows ? 1 : 0;
-        seen.look.bytes = r.delivered - r.told;
+        const std::uint64_t delivered = r.delivered - std::min(unseen, r.delivered - r.told);
+        seen.look.bytes = delivered - r.told;
         seen.look.busy_ns = r.busy / busy_step * busy_step;
         seen.queued = static_cast<std::uint64_t>(r.queued);
         seen.in_flight = takes_in ? seen.queued : 0;
@@ -165,7 +167,7 @@ private:
         seen.payload = 1.0;
         seen.all_known = knows_all;
         seen.counted = counted + r.delivered;
-        r.told = r.delivered;
+        r.told = delivered;
         r.busy = 0;
         return seen;
     }

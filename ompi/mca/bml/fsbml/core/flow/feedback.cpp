@@ -141,9 +141,11 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
     }
     look.is_busy = is_busy(rail, now_ns, seen);
     look.is_shared = seen.with_bulk > 1;
-    // A process that is short of a processor may have left the rail idle.
-    look.may_have_idled = look.elapsed_ns > kLateLookNs && look.bytes >= s.queued;
-    look.uncounted_ns = look.may_have_idled ? busy_step_ns_ : 0;
+    // A process that is short of a processor may have left the rail idle, once it had delivered what was
+    // queued.
+    const bool is_late = look.elapsed_ns > kLateLookNs;
+    look.may_have_idled = is_late && look.bytes >= s.queued;
+    look.uncounted_ns = look.may_have_idled ? busy_step_ns_ : is_late ? look.elapsed_ns : 0;
     // What a rail is slow with is on its way; what a receiver has no room for is not.
     if (seen.queued > FSBML_FLOW_BULK && seen.in_flight <= FSBML_FLOW_BULK) {
         look.limited_ns = look.elapsed_ns;
