@@ -95,6 +95,25 @@ TEST(FeedbackShared, IsNoFasterForWhatCameBetweenTwoQuestions)
     EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast);
 }
 
+// It was measured while others had the processors, as six times as fast as it is: that it is not is no fall.
+// What follows is one, and so is what becomes of a rail that was measured rightly all the same.
+TEST(FeedbackShared, TellsNoFallOfARailThatWasMeasuredWrongly)
+{
+    for (const double is : {6 * kFast, kFast}) {
+        for (const fsbml_doubt_t doubt : {FSBML_DOUBT_BUCKET, FSBML_DOUBT_ALL}) {
+            VirtualRails net(fast_and_slow(), {is, kSlow});
+            fsbml_sched_doubt(net.sched.get(), 0, doubt);
+            net.stream(1500);
+            EXPECT_NEAR(is, net.gap(0), 0.1 * is);
+            EXPECT_TRUE(net.told.empty());
+            net.rail[0].gap = 5 * is;
+            net.stream(3000);
+            ASSERT_EQ(1U, net.told.size());
+            EXPECT_NEAR(mbps(is), net.told[0].before_mbps, 0.1 * mbps(is));
+        }
+    }
+}
+
 // This rank has a tenth of the rail, the others the rest: by its own bytes the rail would be ten times
 // slower.
 TEST(FeedbackShared, CountsWhatOtherRanksSend)

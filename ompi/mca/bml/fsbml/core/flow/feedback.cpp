@@ -78,6 +78,7 @@ bool Feedback::has_model(std::size_t rail) noexcept
         s.model_gap = given.G_ns_per_byte + given.g_ns / static_cast<double>(quantum);
         s.told_gap = s.model_gap;
         s.tell_gap = 0.0;
+        s.is_doubted = sched_.may_hide_bucket(rail) || sched_.is_guess(rail);
         s.gap.store(s.model_gap);
         const double burst_ns =
             sched_.may_hide_bucket(rail) ? std::max(given.burst_ns, kHiddenBucketNs) : given.burst_ns;
@@ -98,12 +99,13 @@ void Feedback::apply(std::size_t rail, std::uint64_t now_ns) noexcept
     }
     if (gap < s.told_gap * kTold && s.told_gap < gap * kTold) {
         s.beyond_ns = 0;
+        s.is_doubted = false;
     } else if (0 == s.beyond_ns || now_ns - s.beyond_ns > kTellNs) {
         const std::uint64_t away = pauses_.away_ns() - s.away_ns;
         const bool is_told =
             gap < s.told_gap || gap > kFarFall * s.told_gap || away * kAway < now_ns - s.beyond_ns;
         if (0 != s.beyond_ns && is_told) {
-            s.tell_gap = s.told_gap;
+            s.tell_gap = s.is_doubted ? 0.0 : s.told_gap;
             s.told_gap = gap;
             s.beyond_ns = 0;
         } else {

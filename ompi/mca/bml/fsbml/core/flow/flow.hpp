@@ -229,6 +229,7 @@ private:
         double model_gap = 0.0;       // ns per byte of a fragment, by the model
         std::atomic<double> gap{0.0}; // as the scheduler has it; 0: not known
         double told_gap = 0.0;
+        bool is_doubted = false;           // that may never have been the rail's rate
         double tell_gap = 0.0;             // what told_gap was, if a change is to be told of; else 0
         std::uint64_t beyond_ns = 0;       // since when the rate is beyond what was told; 0: it is not
         std::uint64_t away_ns = 0;         // for how long this process had been away by then
