@@ -45,7 +45,7 @@ dying() {
     reason=$(harness_ended_late "$LIMIT")
     if [ -z "$reason" ] && grep -qE 'Segmentation fault|signal (6|11)|btl hw:|check failed' "$harness_stdout" "$harness_stderr"; then
         reason="it crashed, or bytes were wrong"
-    elif [ -z "$reason" ] && { [ "$harness_status" -eq 0 ] || ! grep -qE 'the module has died|message is lost' "$harness_stderr"; }; then
+    elif [ -z "$reason" ] && { [ "$harness_status" -eq 0 ] || ! grep -qE 'the module has died|message was lost' "$harness_stderr"; }; then
         reason="it ended with status $harness_status, and without a word"
     fi
     harness_result "$name" "$reason"
