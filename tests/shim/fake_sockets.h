@@ -37,6 +37,12 @@ bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int 
     return fd >= 0;
 }
 
+int fsbml_socket_find(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    (void) endpoint;
+    return NULL != sockets.of ? sockets.of(fake_number(btl)) : -1;
+}
+
 bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
 {
     (void) endpoint;

@@ -20,7 +20,7 @@ fsbml_core_sources = \
 	core/measure/prtt/prtt.hpp core/measure/prtt/holdout.cpp core/measure/prtt/pilot.cpp \
 	core/measure/prtt/plan.cpp core/measure/prtt/progress.cpp core/measure/prtt/prtt.cpp \
 	core/measure/prtt/rounds.cpp \
-	core/measure/start/start.hpp core/measure/start/classes.cpp core/measure/start/stream.cpp \
+	core/measure/start/start.hpp core/measure/start/backlog.cpp core/measure/start/classes.cpp core/measure/start/stream.cpp \
 	core/measure/start/sweep.cpp core/measure/start/together.cpp \
 	core/flow/flow.hpp core/flow/distance.cpp core/flow/feedback.cpp core/flow/live_rate.cpp \
 	core/flow/pauses.cpp core/flow/windows.cpp \

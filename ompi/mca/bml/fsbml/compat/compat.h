@@ -338,6 +338,8 @@ bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int 
  * not acknowledged it (a peer that computes leaves that to its kernel). Then: once a second at least. */
 bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 void fsbml_socket_hasten(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
+/** The descriptor of a connection, if it is proved; else -1. */
+int fsbml_socket_find(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 /** Bulk slows down messages of some KiB: makes a connection nearly as it was. */
 void fsbml_socket_calm(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 typedef struct fsbml_socket_ends_t {

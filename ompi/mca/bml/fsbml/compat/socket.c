@@ -88,6 +88,12 @@ bool fsbml_socket_is_proved(const struct mca_btl_base_endpoint_t *endpoint, int 
                                         : false;
 }
 
+int fsbml_socket_find(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+{
+    const int fd = fsbml_socket_is_possible(btl) ? fsbml_socket_of(btl, endpoint) : -1;
+    return fd >= 0 && fsbml_socket_is_proved(endpoint, fd) ? fd : -1;
+}
+
 /* The descriptor need not be proved: what is asked of another file fails, or changes nothing but a guess. */
 bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
 {
@@ -123,11 +129,10 @@ void fsbml_socket_hasten(const mca_btl_base_module_t *btl, const struct mca_btl_
  * again; the kernel sets the clamp anew when it makes the buffer larger, or segments are of another size. */
 void fsbml_socket_calm(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
 {
-    const int fd = fsbml_socket_is_possible(btl) ? fsbml_socket_of(btl, endpoint) : -1;
+    const int fd = fsbml_socket_find(btl, endpoint);
     int clamp = 0;
     socklen_t len = sizeof(clamp);
-    if (fd >= 0 && fsbml_socket_is_proved(endpoint, fd)
-        && 0 == getsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp, &len)) {
+    if (fd >= 0 && 0 == getsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp, &len)) {
         clamp -= clamp / 8;
         (void) setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp, sizeof(clamp));
     }
@@ -136,11 +141,10 @@ void fsbml_socket_calm(const mca_btl_base_module_t *btl, const struct mca_btl_ba
 bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,
                        fsbml_socket_ends_t *ends)
 {
-    const int fd = fsbml_socket_is_possible(btl) ? fsbml_socket_of(btl, endpoint) : -1;
+    const int fd = fsbml_socket_find(btl, endpoint);
     socklen_t own = sizeof(ends->own), peer = sizeof(ends->peer);
     memset(ends, 0, sizeof(*ends));
-    if (fd < 0 || !fsbml_socket_is_proved(endpoint, fd)
-        || 0 != getsockname(fd, (struct sockaddr *) &ends->own, &own)
+    if (fd < 0 || 0 != getsockname(fd, (struct sockaddr *) &ends->own, &own)
         || 0 != getpeername(fd, (struct sockaddr *) &ends->peer, &peer)) {
         return false;
     }
@@ -151,8 +155,8 @@ bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_ba
 /* tcp reads the end of a file then, completes all that it has with an error, and closes. */
 void fsbml_socket_end(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
 {
-    const int fd = fsbml_socket_is_possible(btl) ? fsbml_socket_of(btl, endpoint) : -1;
-    if (fd >= 0 && fsbml_socket_is_proved(endpoint, fd)) {
+    const int fd = fsbml_socket_find(btl, endpoint);
+    if (fd >= 0) {
         (void) shutdown(fd, SHUT_RD); /* to write would end the process */
     }
 }

@@ -73,8 +73,16 @@ void fsbml_stream_heard(void);
 /** Leaves the processor to others for a moment, if none has come for a while. */
 void fsbml_stream_yield(void);
 /** What a stream on a path may take. */
-fsbml_streaming_limits_t fsbml_stream_limits(const mca_bml_fsbml_path_t *path, uint64_t wanted_ns,
-                                             uint64_t longest_ns);
+static inline fsbml_streaming_limits_t fsbml_stream_limits(const mca_bml_fsbml_path_t *path,
+                                                           uint64_t wanted_ns, uint64_t longest_ns)
+{
+    enum { MOST = 65536 };
+    const uint32_t most = fsbml_prtt_bytes(path->super.btl);
+    return (fsbml_streaming_limits_t){.least_bytes = FSBML_PACKET_HEADER,
+                                      .most_bytes = most < MOST ? most : MOST,
+                                      .wanted_ns = wanted_ns,
+                                      .longest_ns = longest_ns > wanted_ns ? longest_ns : wanted_ns};
+}
 /** Streams on each of these paths at once, their rates, and the share of the time that the processor was busy
  * with sending. False if one was silent for limit_ns. */
 bool fsbml_stream_run(size_t n, const mca_bml_fsbml_path_t *const path[],

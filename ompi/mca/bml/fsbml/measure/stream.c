@@ -20,6 +20,7 @@ enum { AWAY_NS = 1000000 };
 /* After so long without a word from the other end it may be because it waits for this processor. If it is not
  * the other end that takes it then, but a process that keeps it, it is not given away any more. */
 enum { IDLE_NS = 500000, GONE_NS = 2000000, MOST_GONE = 3 };
+enum { ASKED_NS = 300000 }; /* between two questions to the kernel about a stream */
 typedef struct incoming_t {
     const mca_bml_fsbml_path_t *path;
     uint32_t seq, bytes, pauses; /* how many there had been when it last came */
@@ -30,7 +31,9 @@ typedef struct incoming_t {
 typedef struct outgoing_t {
     fsbml_streaming_t *stream; /* NULL: none */
     uint32_t seq;
-    uint64_t stamp_ns, heard_ns;
+    uint64_t stamp_ns, heard_ns, asked_ns;
+    int fd;                /* of its connection, -1: nothing can be asked */
+    uint64_t acknowledged; /* by its peer, before */
 } outgoing_t;
 
 /* One a rail each. The lock is held for moments, never over a BTL's function. */
@@ -159,14 +162,33 @@ static void answer_came(uint32_t rail, const fsbml_packet_t *packet)
     opal_mutex_unlock(&lock);
 }
 
+/* What the kernel does of a stream goes on while the processes are away. */
+static void ask_kernel(outgoing_t *out, uint64_t now)
+{
+    fsbml_kernel_flow_t flow;
+    if (out->fd >= 0 && now - out->asked_ns >= ASKED_NS && fsbml_streaming_asks(out->stream)
+        && fsbml_kernel_flow(out->fd, &flow)) {
+        const fsbml_streaming_look_t look = {.ns = now,
+                                             .acknowledged = flow.acknowledged - out->acknowledged,
+                                             .queued = flow.queued,
+                                             .limited_ns = flow.limited_ns};
+        out->asked_ns = now;
+        fsbml_streaming_look(out->stream, &look);
+    }
+}
+
 /* Opens a stream; false if there is no memory for it. */
 static bool begin(const mca_bml_fsbml_path_t *path, const fsbml_streaming_limits_t *limits, uint32_t seq)
 {
     outgoing_t *out = &outgoing[path->rail];
     fsbml_streaming_t *stream = fsbml_streaming_create(limits);
     const uint64_t now = fsbml_now_ns();
+    fsbml_kernel_flow_t flow = {.acknowledged = 0};
+    const int fd = fsbml_socket_find(path->super.btl, path->super.btl_endpoint);
+    const bool asks = fd >= 0 && fsbml_kernel_flow(fd, &flow);
     opal_mutex_lock(&lock);
-    *out = (outgoing_t){.stream = stream, .seq = seq, .stamp_ns = now, .heard_ns = now};
+    *out = (outgoing_t){.stream = stream, .seq = seq, .stamp_ns = now, .heard_ns = now, .fd = asks ? fd : -1};
+    out->acknowledged = flow.acknowledged;
     opal_mutex_unlock(&lock);
     return NULL != stream;
 }
@@ -193,6 +215,7 @@ static state_t go_on(const mca_bml_fsbml_path_t *path, uint32_t *count, uint64_t
     for (;;) {
         const uint64_t now = fsbml_now_ns();
         opal_mutex_lock(&lock);
+        ask_kernel(out, now);
         const uint32_t bytes = fsbml_streaming_next(out->stream, now);
         const bool over = fsbml_streaming_over(out->stream), silent = now - out->heard_ns > limit_ns;
         opal_mutex_unlock(&lock);
@@ -351,17 +374,6 @@ void fsbml_stream_serve(const _Atomic bool *over)
     if (fsbml_stream_run(1, &path, &limits, fsbml_prtt_limit(), &rate, &sending) && !atomic_load(over)) {
         tell(path, request.seq, &rate);
     }
-}
-
-fsbml_streaming_limits_t fsbml_stream_limits(const mca_bml_fsbml_path_t *path, uint64_t wanted_ns,
-                                             uint64_t longest_ns)
-{
-    enum { MOST = 65536 };
-    const uint32_t most = fsbml_prtt_bytes(path->super.btl);
-    return (fsbml_streaming_limits_t){.least_bytes = FSBML_PACKET_HEADER,
-                                      .most_bytes = most < MOST ? most : MOST,
-                                      .wanted_ns = wanted_ns,
-                                      .longest_ns = longest_ns > wanted_ns ? longest_ns : wanted_ns};
 }
 
 void fsbml_stream_packet(const mca_bml_fsbml_path_t *path, const fsbml_packet_t *packet, const void *payload,

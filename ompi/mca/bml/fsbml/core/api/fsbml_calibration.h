@@ -192,6 +192,16 @@ void fsbml_streaming_sent(fsbml_streaming_t *s, uint32_t bytes) FSBML_NOEXCEPT;
  * before. What cannot be is ignored. */
 void fsbml_streaming_arrived(fsbml_streaming_t *s, uint64_t bytes, uint64_t stamp_ns,
                              bool away) FSBML_NOEXCEPT;
+/** What the sender's kernel says of a stream's connection. */
+typedef struct fsbml_streaming_look_t {
+    uint64_t ns;           /**< the time */
+    uint64_t acknowledged; /**< bytes, by the peer's kernel */
+    uint64_t queued;       /**< bytes that are not */
+    uint64_t limited_ns;   /**< for how long the receiver had no room */
+} fsbml_streaming_look_t;
+/** Whether that is wanted; then it may be told now and then, twice a millisecond or so. */
+bool fsbml_streaming_asks(const fsbml_streaming_t *s) FSBML_NOEXCEPT;
+void fsbml_streaming_look(fsbml_streaming_t *s, const fsbml_streaming_look_t *look) FSBML_NOEXCEPT;
 /** No more is to be sent, and all of it has arrived. */
 bool fsbml_streaming_over(const fsbml_streaming_t *s) FSBML_NOEXCEPT;
 fsbml_rate_t fsbml_streaming_rate(const fsbml_streaming_t *s) FSBML_NOEXCEPT;

@@ -59,6 +59,18 @@ void fsbml_streaming_arrived(fsbml_streaming_t *s, uint64_t bytes, uint64_t stam
     }
 }
 
+bool fsbml_streaming_asks(const fsbml_streaming_t *s) noexcept
+{
+    return nullptr != s && s->impl.asks();
+}
+
+void fsbml_streaming_look(fsbml_streaming_t *s, const fsbml_streaming_look_t *look) noexcept
+{
+    if (nullptr != s && nullptr != look) {
+        s->impl.look(*look);
+    }
+}
+
 bool fsbml_streaming_over(const fsbml_streaming_t *s) noexcept
 {
     return nullptr == s || s->impl.drained();

@@ -112,6 +112,21 @@ private:
     std::uint32_t first_node_[2] = {0, 0};
 };
 
+// The rate of a rail by what the sender's kernel says of a stream, from those looks between which it was
+// never through with what it had, and the receiver had room: then the processes may be away meanwhile.
+class Backlog
+{
+public:
+    void look(const fsbml_streaming_look_t &l) noexcept;
+    double G() const noexcept; // ns per byte, 0: not known
+    std::uint64_t acknowledged() const noexcept { return last_.acknowledged; }
+
+private:
+    fsbml_streaming_look_t last_{};
+    bool in_row_ = false;
+    std::uint64_t ns_ = 0, bytes_ = 0;
+};
+
 // A stream of messages on one rail, and the rate at which they arrive: no communication, no clock.
 //
 // The receiver tells of each message when it came and how much had come by then. What is under way is kept to
@@ -121,7 +136,8 @@ private:
 //
 // A process that loses its processor leaves the rail idle, or takes in at once what came meanwhile. Both ends
 // notice that by their own clocks. Behind a sender's pause other stamps begin to count together; what was
-// under way at a receiver's does not count.
+// under way at a receiver's does not count. Where the sender's kernel can be asked, more is under way then
+// than a bucket holds, and what it says tells whether nothing was seen but what a bucket lets pass.
 class Stream
 {
 public:
@@ -133,6 +149,10 @@ public:
     // `bytes` in all had arrived at `stamp_ns` of the receiver's clock; `away`: it had not looked for a while
     // before.
     void arrived(std::uint64_t bytes, std::uint64_t stamp_ns, bool away) noexcept;
+
+    // Whether the sender's kernel is to be asked, and what it says.
+    bool asks() const noexcept { return away_; }
+    void look(const fsbml_streaming_look_t &l) noexcept { backlog_.look(l); }
 
     bool ended() const noexcept { return ended_; }
     bool drained() const noexcept { return ended_ && arrived_ >= sent_; }
@@ -156,6 +176,7 @@ private:
     std::uint64_t took(const Half &half) const noexcept;
     double slope(std::size_t from, std::size_t to) const noexcept;
     double bucket(double G) const noexcept;
+    double whole() const noexcept; // ns per byte; 0: not known
 
     fsbml_streaming_limits_t limits_;
     std::uint64_t sent_ = 0;
@@ -173,6 +194,7 @@ private:
     Stamp any_{}; // the first that was on time, and the last of all, whether they count or not
     Stamp last_{};
     bool late_ = false; // none was on time yet
+    Backlog backlog_;
     std::size_t n_ = 0;
     std::array<Stamp, 256> stamp_;
 };

@@ -21,12 +21,14 @@ constexpr std::uint64_t kFirst = 11200;     // under way before anything is know
 constexpr std::uint64_t kUnderWay = 65536;  // and as long as nothing but this allows more:
 constexpr std::uint64_t kUsualNs = 8000000; // ... in proportion to the time wanted, of a long way,
 constexpr std::uint64_t kShare = 8;         // ... that part of what has arrived
+constexpr std::uint64_t kDeep = 8;          // times as much while ends are away: more than a bucket holds
 constexpr std::uint64_t kMessages = 8;      // under way
 constexpr std::uint64_t kMost = 64U << 20;  // bytes of a stream: some milliseconds of any rail
 constexpr std::uint64_t kFrame = 1400;      // a message that fits into one frame of any network
 constexpr double kHorizon = 4.0;      // under way is what the rail carries in that part of the time wanted
 constexpr std::uint64_t kRecent = 16; // its speed at the moment is that of the last one of so many parts
 constexpr double kSteady = 0.15;      // between the last two quarters
+constexpr double kFar = 5.0;          // times slower in all, while the rail had something to do
 constexpr std::uint64_t kLongNs = 20000000; // between two stamps is a stall, ...
 constexpr std::uint64_t kLong = 16;         // ... if it is so many times what is usual
 constexpr std::size_t kFewest = 4;          // stamps that a slope needs
@@ -81,8 +83,10 @@ std::uint32_t Stream::next(std::uint64_t now_ns) noexcept
     if (ended_) {
         return 0;
     }
-    const std::uint64_t slowly = std::min(
-        kFirst + arrived_, kUnderWay * std::max(limits_.wanted_ns, kUsualNs) / kUsualNs + arrived_ / kShare);
+    const std::uint64_t has = std::max(arrived_, backlog_.acknowledged());
+    const std::uint64_t most = (0 != backlog_.acknowledged() ? kDeep : 1) * kUnderWay;
+    const std::uint64_t slowly =
+        std::min(kFirst + has, most * std::max(limits_.wanted_ns, kUsualNs) / kUsualNs + arrived_ / kShare);
     std::uint64_t window = away_ ? slowly : std::min(slowly, kFirst);
     if (n_ >= kFewest) {
         const double ns_per_byte = slope(recent(), n_ - 1);
@@ -268,6 +272,15 @@ double Stream::bucket(double G) const noexcept
     return ahead + static_cast<double>(stamp_[0].bytes); // the first message passed with the bucket
 }
 
+// All that there is, with the pauses, but no slower than what the kernel has done meanwhile.
+double Stream::whole() const noexcept
+{
+    const double took = last_.ns > any_.ns ? static_cast<double>(last_.ns - any_.ns)
+                                                 / static_cast<double>(last_.bytes - any_.bytes)
+                                           : 0.0;
+    return backlog_.G() > 0.0 ? std::min(took, backlog_.G()) : took;
+}
+
 fsbml_rate_t Stream::rate() const
 {
     struct Slope {
@@ -315,11 +328,15 @@ fsbml_rate_t Stream::rate() const
         rate.low_ns_per_byte = quantile(0.1);
         rate.high_ns_per_byte = quantile(0.9);
         rate.steady = enough();
-    } else if (last_.ns > any_.ns) { // all that there is, with the pauses
-        rate.G_ns_per_byte =
-            static_cast<double>(last_.ns - any_.ns) / static_cast<double>(last_.bytes - any_.bytes);
+        // Between long pauses nothing may have passed but a bucket, which fills in each.
+        if (backlog_.G() > 0.0 && whole() > kFar * rate.G_ns_per_byte) {
+            rate.G_ns_per_byte = rate.high_ns_per_byte = whole();
+            rate.low_ns_per_byte = rate.G_ns_per_byte / 2.0;
+            rate.steady = false;
+        }
+    } else if (whole() > 0.0) {
+        rate.G_ns_per_byte = rate.high_ns_per_byte = whole();
         rate.low_ns_per_byte = rate.G_ns_per_byte / 4.0;
-        rate.high_ns_per_byte = rate.G_ns_per_byte;
     } else {
         return rate;
     }
