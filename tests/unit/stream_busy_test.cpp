@@ -115,21 +115,38 @@ TEST(StreamBusy, GoesByTheKernelWhereEndsAreAwayForLong)
     }
 }
 
-// What it is asked for may be nonsense, of a connection that was made anew, and says nothing then.
 TEST(StreamBusy, TheKernelSaysNothingOfARailThatWasThrough)
 {
     Backlog backlog;
     std::uint64_t ns = 1'000'000;
-    for (std::uint64_t acked = 0; acked < 1'000'000; acked += 50'000, ns += 1'000'000) {
-        backlog.look({ns, acked, acked % 100'000 == 0 ? 0U : 200'000U, 0}); // by every other look
+    for (std::uint64_t i = 0; i < 60; ++i, ns += 1'000'000) { // by every third look
+        backlog.look({ns, i * 50'000, i % 3 == 2 ? 0U : 200'000U, 0});
     }
     EXPECT_EQ(0.0, backlog.G());
-    for (std::uint64_t limited = 1; limited < 20; ++limited, ns += 1'000'000) { // the receiver has no room
-        backlog.look({ns, 1'000'000 + limited * 50'000, 200'000, limited * 500'000});
+    for (std::uint64_t i = 0; i < 20; ++i, ns += 1'000'000) { // the receiver has no room
+        backlog.look({ns, 4'000'000 + i * 50'000, 200'000, (i + 1) * 500'000});
     }
     EXPECT_EQ(0.0, backlog.G());
-    for (std::uint64_t i = 0; i < 20; ++i, ns += 1'000'000) {
-        backlog.look({ns, 3'000'000 + i * 50'000, 200'000, 0});
+    backlog.look({ns += 1'000'000, 6'000'000, 700'000, 0});
+    backlog.look({ns += 1'000'000, 6'500'000, 200'000, 0}); // out of a bucket
+    for (std::uint64_t i = 1; i <= 20; ++i) {
+        backlog.look({ns += 1'000'000, 6'500'000 + i * 50'000, 200'000, 0});
     }
     EXPECT_DOUBLE_EQ(20.0, backlog.G());
+}
+
+// Nothing came on time, and the whole took five times as long as the kernel did.
+TEST(StreamBusy, IsNoSlowerThanTheKernelForItsPauses)
+{
+    Stream s(kLimits);
+    std::uint64_t came = 0;
+    for (std::uint64_t ns = 1'000'000; ns < 20'000'000; ns += 1'000'000) {
+        s.look({ns, ns / 20, 200'000, 0});
+        const std::uint32_t bytes = s.next(ns);
+        s.sent(bytes);
+        came += bytes;
+        s.arrived(came, 100 * came, true);
+    }
+    EXPECT_EQ(0U, s.rate().stamps);
+    EXPECT_NEAR(20.0, s.rate().G_ns_per_byte, 0.1);
 }
