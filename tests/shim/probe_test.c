@@ -4,6 +4,7 @@
  * in for. */
 
 #define FAKE_OWN_MAIN
+#include "fake_kernel.h"
 #include "fake_net.h"
 
 static const uint64_t LIMIT = 100000000; /* ns, of a probe */
@@ -17,11 +18,14 @@ static uint64_t run(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, fsbml_probe_kin
 
 /* Packets of probes, without the calibration, which takes them from its partner only. */
 static bool leads;
+static bool is_away; /* the receiver of streams, again and again */
 
 static void net_deliver_stream(int rail, const fsbml_packet_t *packet, const uint32_t *word)
 {
     const size_t len = FSBML_PACKET_STREAM_BACK == packet->type ? 0 : packet->bytes;
-    fsbml_stream_packet(fsbml_path(fsbml_endpoint_of_proc(peer), (uint32_t) rail), packet, word + N_WORDS,
+    fsbml_packet_t said = *packet;
+    said.flags |= is_away && FSBML_PACKET_STREAM_BACK == packet->type ? FSBML_PACKET_AWAY : 0;
+    fsbml_stream_packet(fsbml_path(fsbml_endpoint_of_proc(peer), (uint32_t) rail), &said, word + N_WORDS,
                         FSBML_PACKET_STREAM == packet->type ? len - FSBML_PACKET_HEADER : len);
 }
 
@@ -101,6 +105,26 @@ FAKE_TEST(streams_find_the_rates)
     net[0].dies_after = 1;
     CHECK(!fsbml_stream_run(2, path, limits, LIMIT, rate, &sending));
     CHECK(!fsbml_stream_ask(path[0], &limits[0], LIMIT, rate));
+    net_down();
+}
+
+FAKE_TEST(the_kernel_is_asked_about_a_stream_once_an_end_was_away)
+{
+    const mca_bml_fsbml_path_t *path = fsbml_path(net_up(40, 400), 0);
+    const fsbml_streaming_limits_t limits = fsbml_stream_limits(path, 8000000, 24000000);
+    fsbml_rate_t rate;
+    double sending;
+    kernel_connects();
+    for (int away = 1; away >= 0; --away) {
+        const uint64_t start = virtual_ns;
+        is_away = 1 == away;
+        fsbml_prtt_reset();
+        kernel[0].asked = 0;
+        CHECK(fsbml_stream_run(1, &path, &limits, LIMIT, &rate, &sending));
+        const int most = is_away ? (int) ((virtual_ns - start) / 300000) + 2 : 1;
+        CHECK(kernel[0].asked <= most && kernel[0].asked >= (is_away ? 10 : 1));
+    }
+    memset(&sockets, 0, sizeof(sockets));
     net_down();
 }
 
