@@ -6,22 +6,10 @@
 #include "flow.hpp"
 #include "test.hpp"
 
+using namespace two_rails;
+
 namespace
 {
-
-constexpr std::uint64_t kMs = 1'000'000;
-constexpr double kFast = 40.0, kSlow = 80.0; // ns per byte: 200 and 100 Mbit/s
-constexpr double kFallen = 400.0;            // 20 Mbit/s
-
-std::vector<fsbml_loggp_t> fast_and_slow()
-{
-    return {loggp(50e3, 1e3, 1e3, 5e3, kFast), loggp(50e3, 1e3, 1e3, 5e3, kSlow)};
-}
-
-double mbps(double gap)
-{
-    return 8e3 / gap;
-}
 
 // It runs for 0.1 ms, then not for 4.
 void stream_now_and_then(VirtualRails &net)

@@ -173,4 +173,24 @@ private:
     }
 };
 
+// Of two rails: what a byte takes, and of one that has become slow.
+namespace two_rails
+{
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr double kFast = 40.0, kSlow = 80.0; // ns per byte: 200 and 100 Mbit/s
+constexpr double kFallen = 400.0;            // 20 Mbit/s
+
+inline std::vector<fsbml_loggp_t> fast_and_slow()
+{
+    return {loggp(50e3, 1e3, 1e3, 5e3, kFast), loggp(50e3, 1e3, 1e3, 5e3, kSlow)};
+}
+
+inline double mbps(double gap)
+{
+    return 8e3 / gap;
+}
+
+} // namespace two_rails
+
 #endif
