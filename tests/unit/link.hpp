@@ -57,10 +57,14 @@ struct Link {
         std::deque<Message> waiting;
         std::deque<Message> acks;
         std::uint64_t acked = 0;
+        double asked = 0.0;
         const auto goes = [&](double at, std::uint64_t bytes) {
             const double comes = kernel_away(at + latency_ns);
             messages.push_back(Message{comes, bytes, 0.0, false});
-            acks.push_back(Message{(acks_wait ? receiver_away(comes) : comes) + latency_ns, bytes, 0.0, false});
+            if (asks_kernel) {
+                acks.push_back(
+                    Message{(acks_wait ? receiver_away(comes) : comes) + latency_ns, bytes, 0.0, false});
+            }
         };
         double t = 1e6;
         for (std::size_t turn = 0; !s.drained(); ++turn) {
@@ -74,7 +78,8 @@ struct Link {
             for (; !acks.empty() && acks.front().at <= t; acks.pop_front()) {
                 acked = acks.front().total;
             }
-            if (asks_kernel && s.asks()) {
+            if (asks_kernel && s.asks() && t - asked > 300e3) {
+                asked = t;
                 s.look({static_cast<std::uint64_t>(t), acked, total - acked, 0});
             }
             for (std::uint32_t bytes = s.next(static_cast<std::uint64_t>(t)); 0 != bytes;
