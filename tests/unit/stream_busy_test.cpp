@@ -128,6 +128,10 @@ TEST(StreamBusy, TheKernelSaysNothingOfARailThatWasThrough)
         backlog.look({ns, 4'000'000 + i * 50'000, 200'000, (i + 1) * 500'000});
     }
     EXPECT_EQ(0.0, backlog.G());
+    for (std::uint64_t i = 0; i < 20; ++i) { // it is another connection each time
+        backlog.look({ns += 1'000'000, 60'000'000 - i, 200'000, 0});
+    }
+    EXPECT_EQ(0.0, backlog.G());
     backlog.look({ns += 1'000'000, 6'000'000, 700'000, 0});
     backlog.look({ns += 1'000'000, 6'500'000, 200'000, 0}); // out of a bucket
     for (std::uint64_t i = 1; i <= 20; ++i) {

@@ -21,8 +21,8 @@ constexpr std::uint64_t kEnoughBytes = 32768;
 void Backlog::look(const fsbml_streaming_look_t &l) noexcept
 {
     const std::uint64_t bytes = l.acknowledged - last_.acknowledged;
-    const bool never_through = 0 != last_.ns && last_.queued >= bytes + kLeftBytes && l.queued >= kLeftBytes
-                               && l.limited_ns == last_.limited_ns;
+    const bool never_through = 0 != last_.ns && last_.queued >= kLeftBytes && l.queued >= kLeftBytes
+                               && bytes <= last_.queued - kLeftBytes && l.limited_ns == last_.limited_ns;
     if (never_through && in_row_) {
         ns_ += l.ns - last_.ns;
         bytes_ += bytes;
