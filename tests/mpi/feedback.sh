@@ -73,6 +73,19 @@ falls() {
     [ -n "$reason" ] || [ -n "${3:-}" ] || fell_in_all "... which report and trace tell"
 }
 
+# Small messages are sent amid bulk, so this has to wait for room on its rail: also where other programs want the processors, which they
+# cannot take from this job.
+waits() {
+    local name="bulk waits for room" reason
+    harness_wanted "$name" || return 0
+    harness_cluster_up 2 200mbit 100mbit
+    harness_program stream 1
+    harness_measure 2 --mca bml fsbml --mca bml_fsbml_verbose 5 "${harness_command[@]}"
+    reason=$(harness_failure "stream" "$LIMIT")
+    [ -n "$reason" ] || grep -q 'bulk had to wait for room on its rail [1-9]' "$harness_stderr" || reason="no bulk waited for room"
+    harness_result "$name" "$reason"
+}
+
 # A rail that falls and stays so: the report says it in words, and the next job begins with the rate of then.
 learnt() {
     local name="a rail that has become slow" reason rate
@@ -135,6 +148,7 @@ left=$harness_logs/left
 mkdir "$left"
 if harness_in version; then
     falls "a rail that falls to a tenth, and recovers" 2
+    waits
 fi
 if harness_in once; then
     falls "... with several ranks a node" 4 quietly
