@@ -135,9 +135,9 @@ paused() {
     local name="a peer that is stopped is no slow rail" reason
     harness_wanted "$name" || return 0
     start_stream "$SECONDS_OF_STREAM" 2
-    harness_stop_peer 3
+    harness_stop 1 3 || reason="its process was not found"
     harness_wait
-    reason=$(harness_failure "stream" "$LIMIT")
+    [ -n "${reason:-}" ] || reason=$(harness_failure "stream" "$LIMIT")
     [ -n "$reason" ] || ! grep -qE '(fell|rose) from' "$harness_stderr" || reason="it was taken for one"
     harness_result "$name" "$reason"
 }

@@ -152,6 +152,11 @@ harness_fsbml() {
     }
 }
 
+# harness_ask_nodes: sets harness_nodes, of the cluster that is up.
+harness_ask_nodes() {
+    mapfile -t harness_nodes < <("$FSBML_TOP/fsbml" cluster status --name "$harness_cluster" | awk '$1 ~ /^node[0-9]+$/ { print $2 }')
+}
+
 # harness_cluster_up NODES RATE...: nothing if that very cluster is up and unspoilt.
 harness_cluster_up() {
     local nodes=$1 rate rails=() more=""
@@ -164,7 +169,7 @@ harness_cluster_up() {
     for rate in "$@"; do rails+=(--rail "rate=$rate$more"); done
     harness_fsbml cluster up --name "$harness_cluster" --nodes "$nodes" "${rails[@]}"
     harness_shape="$nodes $*"
-    mapfile -t harness_nodes < <("$FSBML_TOP/fsbml" cluster status --name "$harness_cluster" | awk '$1 ~ /^node[0-9]+$/ { print $2 }')
+    harness_ask_nodes
     [ "${#harness_nodes[@]}" -eq "$nodes" ] || die "the cluster has ${#harness_nodes[@]} nodes instead of $nodes."
     # No TIME_WAIT: it keeps ports busy, and in its second life (sessions) the tcp BTL, which never asks to reuse a port,
     # would listen on another one than PMIx still tells the peers.
@@ -267,15 +272,18 @@ harness_stream() {
 }
 harness_enough() { : >"$harness_logs/enough"; }
 
-# harness_stop_peer SECONDS: rank 1 of the job that runs does not, for so long.
-harness_stop_peer() {
+# harness_stop NODE SECONDS: a rank on that node does not run for so long. False: none is there. By the node, as jobs on other
+# clusters have the same programs and ranks.
+harness_stop() {
     local pid
-    for pid in $(pgrep -f "^${harness_command[0]} "); do
-        grep -qzx OMPI_COMM_WORLD_RANK=1 "/proc/$pid/environ" 2>/dev/null || continue
+    for pid in $(ip netns pids "${harness_nodes[$1]}"); do
+        grep -qz '^OMPI_COMM_WORLD_RANK=' "/proc/$pid/environ" 2>/dev/null || continue
         kill -STOP "$pid"
-        sleep "$1"
+        sleep "$2"
         kill -CONT "$pid"
+        return 0
     done
+    return 1
 }
 
 # harness_result NAME [REASON]: the TAP line; with a reason it is a failure, and what the job said follows.

@@ -14,17 +14,7 @@ rails_up() {
     harness_cluster_down
     harness_fsbml cluster up --name "$harness_cluster" --nodes 2 "$@"
     harness_shape="$*"
-}
-
-# rank_is_there RANK: sets `victim`, that rank's process.
-rank_is_there() {
-    local pid
-    victim=""
-    for pid in $(pgrep -f "^${harness_command[0]}( |\$)"); do
-        grep -qzx "OMPI_COMM_WORLD_RANK=$1" "/proc/$pid/environ" 2>/dev/null || continue
-        victim=$pid
-    done
-    [ -n "$victim" ]
+    harness_ask_nodes
 }
 
 # paused RANK: stops it for a while, in MPI_Init.
@@ -35,16 +25,9 @@ paused() {
     harness_start "$LIMIT" 2 --mca bml fsbml --mca bml_fsbml_verbose 40 --mca bml_fsbml_budget 1000 "${harness_command[@]}"
     # The first line on a probe tells that the measurement is under way.
     until grep -q 'PRTT(' "$harness_stderr" || [ $((turns += 1)) -gt 600 ]; do sleep 0.05; done
-    reason=""
-    if rank_is_there "$rank"; then
-        kill -STOP "$victim"
-        sleep "$PAUSE"
-        kill -CONT "$victim"
-    else
-        reason="rank $rank was not found"
-    fi
+    harness_stop "$rank" "$PAUSE" || reason="rank $rank was not found"
     harness_wait
-    [ -n "$reason" ] || reason=$(harness_failure "order 1" "$LIMIT")
+    [ -n "${reason:-}" ] || reason=$(harness_failure "order 1" "$LIMIT")
     if [ -z "$reason" ] && grep -qE 'was not answered|fell silent|carries no traffic|does not answer' "$harness_stderr"; then
         reason="a path was given up"
     fi
@@ -96,16 +79,15 @@ one_network() {
 
 # many_interfaces N: N of them on each node, each in a network of its own. More than FSBML has numbers for: the rest is left out.
 many_interfaces() {
-    local name="$1 interfaces" reason node=() i
+    local name="$1 interfaces" reason i
     harness_wanted "$name" || return 0
     rails_up --rail rate=200mbit --rail rate=200mbit
-    mapfile -t node < <("$FSBML_TOP/fsbml" cluster status --name "$harness_cluster" | awk '$1 ~ /^node[0-9]+$/ { print $2 }')
     for ((i = 2; i < $1; i++)); do
-        ip -n "${node[0]}" link add "more$i" type veth peer name "more$i" netns "${node[1]}"
-        ip -n "${node[0]}" address add "10.80.$i.1/24" dev "more$i"
-        ip -n "${node[1]}" address add "10.80.$i.2/24" dev "more$i"
-        ip -n "${node[0]}" link set "more$i" up
-        ip -n "${node[1]}" link set "more$i" up
+        ip -n "${harness_nodes[0]}" link add "more$i" type veth peer name "more$i" netns "${harness_nodes[1]}"
+        ip -n "${harness_nodes[0]}" address add "10.80.$i.1/24" dev "more$i"
+        ip -n "${harness_nodes[1]}" address add "10.80.$i.2/24" dev "more$i"
+        ip -n "${harness_nodes[0]}" link set "more$i" up
+        ip -n "${harness_nodes[1]}" link set "more$i" up
     done
     harness_program pt2pt
     harness_job "$LIMIT" 4 --mca bml fsbml --mca btl_tcp_if_include 10.71.0.0/16,10.80.0.0/16 --mca mpi_yield_when_idle 1 \
