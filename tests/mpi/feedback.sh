@@ -132,14 +132,10 @@ off() {
 
 # A peer that does not run for a while takes nothing in: that is not the rail.
 paused() {
-    local name="a peer that is stopped is no slow rail" reason
+    local name="a peer that is stopped is no slow rail"
     harness_wanted "$name" || return 0
     start_stream "$SECONDS_OF_STREAM" 2
-    harness_stop 1 3 || reason="its process was not found"
-    harness_wait
-    [ -n "${reason:-}" ] || reason=$(harness_failure "stream" "$LIMIT")
-    [ -n "$reason" ] || ! grep -qE '(fell|rose) from' "$harness_stderr" || reason="it was taken for one"
-    harness_result "$name" "$reason"
+    harness_stream_paused "$name" '(fell|rose) from'
 }
 
 harness_begin "Runs jobs whose rails become slower and faster." "$@"

@@ -286,6 +286,17 @@ harness_stop() {
     return 1
 }
 
+# harness_stream_paused NAME UNWANTED: the TAP line of the stream that runs, whose rank 1 is stopped for 3 s: it pauses, and stderr has no
+# line of that pattern.
+harness_stream_paused() {
+    local reason=""
+    harness_stop 1 3 || reason="its process was not found"
+    harness_wait
+    [ -n "$reason" ] || reason=$(harness_said stream "$LIMIT" "" "$2")
+    [ -n "$reason" ] || grep -qE '^stream: .*pause took [2-9]\.' "$harness_stdout" || reason="it did not pause"
+    harness_result "$1" "$reason"
+}
+
 # harness_result NAME [REASON]: the TAP line; with a reason it is a failure, and what the job said follows.
 harness_result() {
     if [ -n "${2:-}" ]; then

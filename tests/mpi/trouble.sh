@@ -19,7 +19,7 @@ rails_up() {
 
 # paused RANK: stops it for a while, in MPI_Init.
 paused() {
-    local rank=$1 name="rank $1 is paused for $PAUSE s while the rails are measured" reason turns=0
+    local rank=$1 name="rank $1 is paused for $PAUSE s while the rails are measured" reason="" turns=0
     harness_wanted "$name" || return 0
     harness_program order 1
     harness_start "$LIMIT" 2 --mca bml fsbml --mca bml_fsbml_verbose 40 --mca bml_fsbml_budget 1000 "${harness_command[@]}"
@@ -27,7 +27,7 @@ paused() {
     until grep -q 'PRTT(' "$harness_stderr" || [ $((turns += 1)) -gt 600 ]; do sleep 0.05; done
     harness_stop "$rank" "$PAUSE" || reason="rank $rank was not found"
     harness_wait
-    [ -n "${reason:-}" ] || reason=$(harness_failure "order 1" "$LIMIT")
+    [ -n "$reason" ] || reason=$(harness_failure "order 1" "$LIMIT")
     if [ -z "$reason" ] && grep -qE 'was not answered|fell silent|carries no traffic|does not answer' "$harness_stderr"; then
         reason="a path was given up"
     fi
