@@ -11,8 +11,9 @@ set -euo pipefail
 
 harness_offload=off # what is measured has no bucket of 70 kB, which fills while a process waits for its processor
 LIMIT=${FSBML_TEST_LIMIT:-90}
-# A measurement that lasts for some seconds, as its report is wanted, and shows each probe.
-LONG=(--mca bml_fsbml_measurement "$harness_logs/measurement.json" --mca bml_fsbml_verbose 40 --mca bml_fsbml_budget 1000 --mca bml_fsbml_samples 1000 --mca bml_fsbml_probe_timeout 300)
+# A measurement that lasts for some seconds, as its report is wanted, and shows each probe. The file is there once it has ended.
+REPORT=measurement.json
+LONG=(--mca bml_fsbml_verbose 40 --mca bml_fsbml_budget 1000 --mca bml_fsbml_samples 1000 --mca bml_fsbml_probe_timeout 300)
 FELL_SILENT='A rail answered at first, but not under the measurement'
 NO_GOODBYE='a connection that takes no goodbye any more is shut down'
 
@@ -22,17 +23,24 @@ PLACED=(-n 2 --host "node1,node2" --mca bml fsbml)
 
 start() { harness_start "$LIMIT" 3 "${PLACED[@]}" "$@" "${harness_command[@]}"; }
 
+# start_long ARGUMENT...: a job with such a measurement.
+start_long() {
+    rm -f "$harness_logs/$REPORT"
+    start "${LONG[@]}" --mca bml_fsbml_measurement "$harness_logs/$REPORT" "$@"
+}
+
 verdict() { harness_said "order 1" "$LIMIT" "${1:-}"; }
 
-# measures_still: the job that was started has not begun with its messages, which a rail that falls silent would keep.
-measures_still() { kill -0 "$harness_pid" 2>/dev/null && ! grep -q 'begins' "$harness_stdout"; }
+# measures_still: the job that was started has not ended its measurement; with its messages a rail that falls silent would keep some.
+measures_still() { kill -0 "$harness_pid" 2>/dev/null && ! [ -e "$harness_logs/$REPORT" ]; }
 
-# in_the_midst COMMAND...: runs it once the job that was started has sent a few probes; then waits for the job's end. False if there were
-# none, or the command says that it came too late; the job is ended then.
+# in_the_midst COMMAND...: runs it once the job that was started has asked each rail some things and begun with the benchmark, most of
+# whose time is left then; then waits for the job's end. False if it never did, or the command says that it came too late; the job is
+# ended then.
 in_the_midst() {
     local midst=1
     while measures_still; do
-        if [ "$(grep -c 'PRTT(' "$harness_stderr")" -ge 20 ]; then
+        if grep -q 'PRTT(.*(warm-up)' "$harness_stderr"; then
             midst=0
             "$@" || midst=1
             break
@@ -48,8 +56,8 @@ in_the_midst() {
 disturb() {
     local name=$1
     shift
-    start "${LONG[@]}"
-    while ! in_the_midst "$@" && again "$name" "the measurement had ended before"; do start "${LONG[@]}"; done
+    start_long
+    while ! in_the_midst "$@" && again "$name" "the measurement had ended before"; do start_long; done
 }
 
 # rate RAIL FILE: MB/s of a rail, as the job with that output has it; empty if it was not measured.
@@ -70,9 +78,10 @@ near() {
 }
 
 # is_in_time: the cable that went out now did so before the measurement had ended: it would take a time-out of its probes to end then.
+# What a job says may come later than that.
 is_in_time() {
     sleep 0.2
-    ! grep -q 'have measured' "$harness_stderr"
+    ! [ -e "$harness_logs/$REPORT" ]
 }
 
 cut_the_cable() {
@@ -117,7 +126,7 @@ falls_silent_full() {
         for node in "${harness_nodes[@]:1}"; do
             nsenter --net="/run/netns/$node" sh -c 'echo 4096 4096 4096 >/proc/sys/net/ipv4/tcp_wmem'
         done
-        start "${LONG[@]}" --mca bml_fsbml_small_size 4096
+        start_long --mca bml_fsbml_small_size 4096
         # The cable may also go out while a probe that only asks is under way, and takes no room.
         midst=yes
         in_the_midst cut_a_full_rail || midst=no
