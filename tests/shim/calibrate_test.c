@@ -3,7 +3,7 @@
 /* The measurement at start, on fake rails in virtual time: what comes out when all is well, when a rail stops
  * or stalls in its midst, when rails share a link. */
 
-#include "fake_sockets.h"
+#include "fake_kernel.h"
 #include "fake_start.h"
 
 FAKE_TEST(rails_are_measured)
@@ -34,6 +34,31 @@ FAKE_TEST(streams_last_for_a_long_way_only)
         CHECK(busy ? net_wanted_ns <= 12000000 : net_wanted_ns >= 48000000);
         job_down();
     }
+}
+
+/* Turns are none of the rail's where the kernels answer sooner, and neither streams nor the latency go by
+ * them: also not if they happen to be alike. A rail that is far stays so. */
+FAKE_TEST(turns_are_told_by_the_kernel)
+{
+    static const uint64_t turn[] = {8000000, 600000, 0};
+    for (int i = 0; i < 3; ++i) {
+        const bool far = 0 == turn[i];
+        kernel_connects();
+        (void) job_up(0, 40, 40);
+        net[0].L_ns = net[1].L_ns = far ? 3000000 : 20000;
+        kernel[0].round_trip_ns = kernel[1].round_trip_ns = 2 * net[0].L_ns;
+        net_turn_ns = turn[i];
+        ready();
+        const uint64_t start = virtual_ns;
+        fsbml_calibrate();
+        CHECK(has_gap(0, 40) && has_gap(1, 40));
+        CHECK(far || virtual_ns - start < 330000000); /* and no more is asked than can be answered */
+        CHECK(far ? net_longest_ns >= 70000000 : net_longest_ns <= 24000000);
+        const double L = fit(0)->params.L_ns;
+        CHECK(far ? L > 2900000 && L < 3100000 : L > 19000 && L < 21000);
+        job_down();
+    }
+    sockets.possible = false;
 }
 
 /* MPI_Init ends with a fence: a process that waits there leaves the processors to those that measure. */

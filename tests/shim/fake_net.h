@@ -31,7 +31,8 @@ static struct {
     double beside;         /* how many times as long it takes while the other of two rails is busy, 0: once */
     uint32_t seq, counted; /* the peer's, of the probe that comes in */
     uint32_t requested;    /* number of the last request */
-    uint32_t streamed;     /* bytes of the stream that comes in */
+    uint32_t streamed;     /* bytes of the stream that comes in, ... */
+    uint64_t streams_ns;   /* ... which began then */
     fsbml_streaming_t *stream; /* that the peer was asked for */
     uint32_t stream_seq, stream_count;
 } net[N_FAKES];
@@ -43,8 +44,9 @@ static int net_rates;        /* that the peer was told */
 static bool net_table;       /* the peer has got one */
 static uint64_t net_turn_ns; /* the peer waits for its turns: so long, four times, seven times as long ... */
 static unsigned net_turns;
-static uint64_t net_wanted_ns; /* how long the last stream was to take that it was asked for */
-static int net_timed;          /* timed questions that it got */
+static uint64_t net_wanted_ns;  /* how long the last stream was to take that it was asked for */
+static uint64_t net_longest_ns; /* that a stream took to come in */
+static int net_timed;           /* timed questions that it got */
 
 static void net_reset(void)
 {
@@ -56,7 +58,7 @@ static void net_reset(void)
     net_served = 0;
     net_rates = 0;
     net_table = false;
-    net_turn_ns = net_wanted_ns = 0;
+    net_turn_ns = net_wanted_ns = net_longest_ns = 0;
     net_turns = 0;
     net_timed = 0;
     for (int i = 0; i < N_FAKES; ++i) {
@@ -129,12 +131,16 @@ static void net_peer(int rail, const uint32_t *word, uint64_t now)
         net[rail].seq = word[W_SEQ];
         if (net[rail].counted == word[W_COUNT]) {
             const bool brief = 0 != (word[W_TYPE] >> 8 & FSBML_PACKET_BRIEF);
-            const uint64_t late_ns = net_turn_ns * (1 + 3 * net_turns++ % 7);
+            const uint64_t late_ns = net_turn_ns * (1 + 3 * net_turns++ % 11);
             net_back(rail, FSBML_PACKET_PRTT_BACK, word, brief ? 0 : word[W_BYTES], now + late_ns);
         }
         break;
     case FSBML_PACKET_STREAM:
         net[rail].streamed = 0 == word[W_COUNT] ? word[W_BYTES] : net[rail].streamed + word[W_BYTES];
+        net[rail].streams_ns = 0 == word[W_COUNT] ? now : net[rail].streams_ns;
+        if (now - net[rail].streams_ns > net_longest_ns) {
+            net_longest_ns = now - net[rail].streams_ns;
+        }
         memcpy(answer, word, sizeof(answer));
         answer[W_BYTES] = net[rail].streamed;
         answer[W_DELAY] = (uint32_t) now;

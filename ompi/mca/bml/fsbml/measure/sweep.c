@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "flow/flow.h"
 #include "measure/measure.h"
 
 #include "opal/util/show_help.h"
@@ -99,7 +100,8 @@ enum {
     AGAIN = 3,          /* ... or is not as important, fewer, ... */
     SOON_NS = 1000000,  /* ... if two are alike by then, ... */
     LATE_NS = 60000000, /* ... and in any case after that */
-    SLICE_NS = 2000000, /* about a turn of a process on a busy processor */
+    SLICE_NS = 2000000, /* about a turn of a process on a busy processor, ... */
+    WAITED_NS = 300000, /* ... and what two that are not alike may have waited for theirs */
     LEAST_DELAY_NS = 20000,
     MOST_DELAY_NS = 100000, /* of a PRTT: more than the gap of small messages */
     STREAM_NS = 8000000,
@@ -149,6 +151,22 @@ static bool least(const mca_bml_fsbml_path_t *path, fsbml_probe_t probe, int tim
     if (NULL != sure) {
         *sure = alike;
     }
+    return true;
+}
+
+/* What a small message takes to and fro, and whether two took about as long. What processes waited for their
+ * turns beyond the time of the kernels, which need none, does not count: told in *turns. */
+static bool there_and_back(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, uint64_t *ns, bool *alike,
+                           bool *turns)
+{
+    const fsbml_probe_t one = {.packets = 1, .bytes = SMALL};
+    if (!least(fsbml_path(ep, rail), one, TIMES, ns, alike)) {
+        return false;
+    }
+    const uint64_t usual = *alike ? SLICE_NS : WAITED_NS;
+    const uint64_t kernels = *ns < usual ? 0 : fsbml_flow_round_trip(ep, rail);
+    *turns = 0 != kernels && *ns >= kernels + usual;
+    *ns = *turns ? kernels : *ns;
     return true;
 }
 
@@ -204,29 +222,29 @@ static bool stream(const mca_bml_fsbml_path_t *path, bool there, uint64_t wanted
 }
 
 /* False, with what was not answered, if the rail is silent. What was seen until then stays. */
-static bool sweep(const mca_bml_fsbml_path_t *path, fsbml_sweep_t *seen, const char **what)
+static bool sweep(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, fsbml_sweep_t *seen, const char **what)
 {
+    const mca_bml_fsbml_path_t *path = fsbml_path(ep, rail);
     *seen = (fsbml_sweep_t){.bytes = SMALL, .packets = ROW};
-    fsbml_probe_t probe = {.packets = 1, .bytes = SMALL};
     *what = "a small message";
-    bool sure;
-    if (!least(path, probe, TIMES, &seen->one_ns, &sure)) {
+    bool alike, turns;
+    if (!there_and_back(ep, rail, &seen->one_ns, &alike, &turns)) {
         seen->one_ns = 0;
         return false;
     }
     /* Streams last for some round trips, but not for some turns of a busy processor. */
-    const uint64_t trip = sure || seen->one_ns < SOON_NS ? seen->one_ns : SOON_NS;
+    const uint64_t trip = turns || alike || seen->one_ns < SOON_NS ? seen->one_ns : SOON_NS;
     const uint64_t delay = seen->one_ns < MOST_DELAY_NS ? seen->one_ns : MOST_DELAY_NS;
     seen->delay_ns = delay > LEAST_DELAY_NS ? delay : LEAST_DELAY_NS;
     *what = "a row of small messages";
-    probe.packets = ROW;
-    probe.delay_ns = seen->delay_ns;
-    if ((sure || !is_late()) && !least(path, probe, AGAIN, &seen->delayed_ns, NULL)) {
+    fsbml_probe_t probe = {.packets = ROW, .bytes = SMALL, .delay_ns = seen->delay_ns};
+    const bool rows = !turns && (alike || !is_late());
+    if (rows && !least(path, probe, AGAIN, &seen->delayed_ns, NULL)) {
         return false;
     }
     probe.kind = FSBML_PROBE_TAKE;
     probe.delay_ns = 2 * seen->one_ns + ROW * LEAST_DELAY_NS;
-    if ((sure || !is_late()) && !least(path, probe, AGAIN, &seen->take_ns, NULL)) {
+    if (rows && !least(path, probe, AGAIN, &seen->take_ns, NULL)) {
         return false;
     }
     *what = "a stream";
@@ -236,7 +254,7 @@ static bool sweep(const mca_bml_fsbml_path_t *path, fsbml_sweep_t *seen, const c
     *what = "a row of small messages";
     const bool goes_on = seen->there.steady || !is_late();
     const fsbml_probe_t row = {.packets = ROW, .bytes = SMALL};
-    if (goes_on && !least(path, row, AGAIN, &seen->row_ns, NULL)) {
+    if (goes_on && !turns && !least(path, row, AGAIN, &seen->row_ns, NULL)) {
         return false;
     }
     /* Without it, the other way is as this one. */
@@ -270,7 +288,7 @@ uint32_t fsbml_sweep(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const u
         const char *what = "";
         bool good = false;
         for (int attempt = 0; attempt < ATTEMPTS && !good && 0 == (failed & fsbml_bit(rail[i])); ++attempt) {
-            good = sweep(fsbml_path(ep, rail[i]), &seen[i], &what);
+            good = sweep(ep, rail[i], &seen[i], &what);
             failed = good ? failed : fsbml_silence(ep, table, rail, n, i, failed, what);
         }
     }
@@ -291,19 +309,20 @@ uint32_t fsbml_sweep(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const u
 
 /* A stream that was disturbed looks like a slower rail, be it by chance the one of the file. So each attempt
  * takes twice as long, until one was not. */
-static bool recalled(const mca_bml_fsbml_path_t *path, const fsbml_fit_t *fit)
+static bool recalled(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const fsbml_fit_t *fit)
 {
+    const mca_bml_fsbml_path_t *path = fsbml_path(ep, rail);
     fsbml_sweep_t seen = {.bytes = SMALL, .packets = ROW};
-    bool same = false, good = true;
+    bool same = false, good = true, alike, turns;
     for (int attempt = 0; attempt < ATTEMPTS && good && !(same && seen.there.steady); ++attempt) {
         const fsbml_rate_t before = seen.there;
-        good = least(path, (fsbml_probe_t){.packets = 1, .bytes = SMALL}, TIMES, &seen.one_ns, NULL)
+        good = there_and_back(ep, rail, &seen.one_ns, &alike, &turns)
                && stream(path, true, (uint64_t) BRIEF_NS << attempt, seen.one_ns, &seen.there);
         seen.there = better(seen.there, before);
         same = good && fsbml_sweep_confirms(&seen, fit);
     }
     if (!same || !seen.there.steady) {
-        FSBML_VERBOSE(FSBML_V_RAILS, "%s %s", fsbml_rails.rail[path->rail].name,
+        FSBML_VERBOSE(FSBML_V_RAILS, "%s %s", fsbml_rails.rail[rail].name,
                       same ? "is taken as an earlier job has measured it: the measurement was disturbed"
                            : "is not what an earlier job has measured");
     }
@@ -314,7 +333,7 @@ bool fsbml_sweep_recalled(mca_bml_fsbml_endpoint_t *ep, const fsbml_table_t *tab
                           size_t n)
 {
     for (size_t i = 0; i < n; ++i) {
-        if (!recalled(fsbml_path(ep, rail[i]), &table->rail[i].fit)) {
+        if (!recalled(ep, rail[i], &table->rail[i].fit)) {
             return false;
         }
     }
