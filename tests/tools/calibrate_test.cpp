@@ -181,7 +181,8 @@ TEST(Findings, ARailThatWasNotMeasured)
 TEST(Setting, IsARateAndADelay)
 {
     // 1514 bytes of frame for 1448 of data.
-    EXPECT_NEAR(setting_of("200mbit").ns_per_byte, 40 * 1514.0 / 1448, tolerance);
+    EXPECT_NEAR(setting_of("200mbit").ns_per_byte.value(), 40 * 1514.0 / 1448, tolerance);
+    EXPECT_FALSE(setting_of("none,offload=on").ns_per_byte);
     EXPECT_NEAR(setting_of("1gbit,jitter=1us,delay=1.5ms,loss=1%").latency_ns, 1.5e6, tolerance);
     EXPECT_EQ(setting_of("20mbit").latency_ns, 0);
     for (const char *bad : {"", "200", "mbit", "200mb", "-1mbit", "20mbit,delay=x", "20mbit,delay=5"}) {

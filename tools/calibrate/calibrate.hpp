@@ -129,10 +129,10 @@ struct Findings {
 
 // What a rail of a virtual cluster is set to.
 struct Setting {
-    double ns_per_byte = 0; // of a stream of full frames, with their headers
+    std::optional<double> ns_per_byte; // of a stream of full frames, with their headers; none: no limit
     double latency_ns = 0;
 };
-// "200mbit,delay=1ms"; throws std::invalid_argument.
+// "200mbit,delay=1ms", "none"; throws std::invalid_argument.
 Setting setting_of(const std::string &spec);
 
 // There must be a run. Rails are those of the first one, by key; settings are by name.

@@ -172,7 +172,9 @@ Setting setting_of(const std::string &spec)
     std::istringstream words(spec);
     std::string word;
     std::getline(words, word, ',');
-    setting.ns_per_byte = frame * 8e9 / known_quantity(word, rate_units);
+    if (word != "none") {
+        setting.ns_per_byte = frame * 8e9 / known_quantity(word, rate_units);
+    }
     while (std::getline(words, word, ',')) {
         if (word.compare(0, 6, "delay=") == 0) {
             setting.latency_ns = known_quantity(word.substr(6), time_units);
