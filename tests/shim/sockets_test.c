@@ -192,6 +192,10 @@ FAKE_TEST(a_connection_has_room_after_a_measurement)
     CHECK(before == window_of(e->descriptor));
     fsbml_socket_calm(e->module, endpoint);
     CHECK(before - before / 8 == window_of(e->descriptor));
+    const int large = 1 << 20; /* what acknowledges a long message packet by packet */
+    CHECK(0 == setsockopt(e->descriptor, IPPROTO_TCP, TCP_WINDOW_CLAMP, &large, sizeof(large)));
+    fsbml_socket_calm(e->module, endpoint);
+    CHECK(large - 32768 == window_of(e->descriptor));
     tcp_down();
 }
 
