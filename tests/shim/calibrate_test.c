@@ -104,6 +104,17 @@ FAKE_TEST(without_measurement_rails_are_what_is_said_of_them)
     job_down();
 }
 
+/* Of as many messages as bulk has: small ones would cost the processor more than what fast rails do. */
+FAKE_TEST(streams_at_once_begin_with_messages_as_bulk_has)
+{
+    (void) job_up(0, 1, 20);
+    ready();
+    fsbml_calibrate();
+    CHECK(has_gap(0, 1) && has_gap(1, 20));
+    CHECK(net[0].begins > 60000 && net[1].begins > 3000 && net[1].begins < 3300);
+    job_down();
+}
+
 FAKE_TEST(rails_need_not_be_measured_together)
 {
     (void) job_up(0, 40, 400);

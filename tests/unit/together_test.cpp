@@ -1,80 +1,10 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Rails that share nothing, a link, or a processor, and what is concluded from streams on them.
-#include "measure/start/start.hpp"
-#include "model/model.hpp"
-
-#include "test.hpp"
+// Rails that share nothing or a link, and what is concluded from streams on them.
+#include "together.hpp"
 
 using namespace fsbml;
-
-namespace
-{
-
-constexpr std::uint64_t kSeeds = 1000;
-
-fsbml_fit_t fit_of(double bytes_per_us)
-{
-    fsbml_fit_t fit{};
-    fit.valid = fit.tight = true;
-    fit.params.L_ns = 15e3;
-    fit.params.o_s_ns = fit.params.o_r_ns = 2e3;
-    fit.params.g_ns = 3e3;
-    fit.params.G_ns_per_byte = 1e3 / bytes_per_us;
-    return fit;
-}
-
-bool has(std::uint32_t rails, std::size_t i)
-{
-    return 0 != (rails >> i & 1U);
-}
-
-// Rails by their speeds alone; `slower(rails, i)` is how many times as long rail i takes beside these rails,
-// `late()` how many times as long a stream takes that is disturbed.
-struct World {
-    std::vector<fsbml_fit_t> fit;
-    std::function<double(std::uint32_t, std::size_t)> slower = [](std::uint32_t, std::size_t) { return 1.0; };
-    std::function<double()> late = [] { return 1.0; };
-    double sending = 0.05; // of the time of each run
-    std::size_t runs = 0;
-    std::uint32_t left_out = 0;
-
-    explicit World(const std::vector<double> &bytes_per_us)
-    {
-        for (const double speed : bytes_per_us) {
-            fit.push_back(fit_of(speed));
-        }
-    }
-
-    void play()
-    {
-        const std::size_t n = fit.size();
-        fit.resize(FSBML_MAX_RAILS);
-        Together t(fit.data(), (UINT32_C(1) << n) - 1);
-        for (std::uint32_t rails = t.next(); 0 != rails; rails = t.next()) {
-            double ns_per_byte[FSBML_MAX_RAILS] = {};
-            double carried = 0.0;
-            for (std::size_t i = 0; i < n; ++i) {
-                if (has(rails, i)) {
-                    ns_per_byte[i] = fit[i].params.G_ns_per_byte * slower(rails, i) * late();
-                    carried += 1.0 / ns_per_byte[i];
-                }
-            }
-            ASSERT_LT(++runs, 1000U);
-            t.report(ns_per_byte, sending, carried);
-        }
-        t.conclude(fit.data());
-        left_out = t.left_out();
-    }
-};
-
-double gap_per_byte(const World &w, std::size_t rail)
-{
-    return w.fit[rail].params.G_ns_per_byte;
-}
-
-} // namespace
 
 TEST(Together, RailsOfTheirOwnNeedOneRound)
 {
@@ -158,55 +88,6 @@ TEST(Together, OneMomentWithoutHarmIsEnough)
     EXPECT_TRUE(w.fit[1].valid);
 }
 
-// Where sending keeps the processor busy, all rails are slower alike, whichever was first in turn.
-TEST(Together, ABusyProcessorSlowsAllAlike)
-{
-    World w({2000.0, 1000.0});
-    w.slower = [](std::uint32_t rails, std::size_t i) { return 3U != rails ? 1.0 : 0 == i ? 1.3 : 1.1; };
-    w.sending = 0.8;
-    w.play();
-    EXPECT_EQ(0U, w.left_out);
-    const double factor = 3000.0 / (2000.0 / 1.3 + 1000.0 / 1.1);
-    for (const std::size_t i : {0U, 1U}) {
-        EXPECT_NEAR(factor, w.fit[i].together, 1e-9);
-        EXPECT_EQ(std::string("beside the others it is limited by the processor"), w.fit[i].reason);
-        EXPECT_FALSE(w.fit[i].in_turn);
-    }
-}
-
-// Wherever the best, with which they are compared, stands in the table.
-TEST(Together, OfWhatTheProcessorFeedsNoFasterEachProcessUsesOneOfTheBest)
-{
-    for (const std::size_t slow : {0U, 2U}) {
-        World w(0 == slow ? std::vector<double>{500.0, 1900.0, 2000.0}
-                          : std::vector<double>{2000.0, 1900.0, 500.0});
-        w.slower = [](std::uint32_t rails, std::size_t) { return 7U == rails ? 2.1 : 1.0; };
-        w.sending = 0.8;
-        w.fit[1].back.G_ns_per_byte = 0.8;
-        w.play();
-        EXPECT_EQ(1U << slow, w.left_out);
-        for (const std::size_t i : {std::size_t{1}, 2 - slow}) {
-            EXPECT_TRUE(w.fit[i].valid && w.fit[i].in_turn);
-            EXPECT_NEAR(2000.0 / (4400.0 / 2.1), w.fit[i].together, 1e-9);
-            EXPECT_NEAR((1e3 / 1900.0 + 1e3 / 2000.0 + 0.8) / 3.0, gap_per_byte(w, i), 1e-9);
-            EXPECT_EQ(0.0, w.fit[i].back.G_ns_per_byte);
-        }
-        EXPECT_NE(std::string::npos,
-                  std::string(w.fit[slow].reason).find("(the processor is busy with sending)"));
-    }
-}
-
-TEST(Together, BesideAFastRailThatTheProcessorFeedsASlowOneIsLeftOut)
-{
-    World w({2000.0, 500.0});
-    w.slower = [](std::uint32_t rails, std::size_t) { return 3U == rails ? 1.3 : 1.0; };
-    w.sending = 0.8;
-    w.play();
-    EXPECT_EQ(0b10U, w.left_out);
-    EXPECT_TRUE(w.fit[0].in_turn);
-    EXPECT_STREQ("", w.fit[0].reason); // there is no other
-}
-
 TEST(Together, OneRailStaysWhateverTheyDo)
 {
     World w({25.0, 20.0, 15.0});
@@ -221,61 +102,6 @@ TEST(Together, OneRailStaysWhateverTheyDo)
     EXPECT_EQ(0b110U, w.left_out);
     EXPECT_TRUE(w.fit[0].valid);
     EXPECT_EQ(40.0, gap_per_byte(w, 0));
-}
-
-// Streams on rails without a rate of their own are never steady, and one of them may be far off: slower than
-// what the rail then carries beside the other.
-TEST(Together, UnsteadyStreamsDoNotHideThatTheProcessorIsTheLimit)
-{
-    for (const double first : {0.5, 1.0, 2.0}) {
-        World w({7500.0, 7400.0});
-        w.fit[0].tight = w.fit[1].tight = false;
-        w.fit[0].params.G_ns_per_byte /= first;
-        w.slower = [&](std::uint32_t rails, std::size_t i) {
-            return (3U == rails ? 2.0 : 1.0) * (0 == i ? first : 1.0);
-        };
-        w.sending = 0.9;
-        w.play();
-        EXPECT_EQ(0U, w.left_out) << first;
-        EXPECT_TRUE(w.fit[0].valid && w.fit[0].in_turn) << first;
-        EXPECT_TRUE(w.fit[1].valid && w.fit[1].in_turn) << first;
-    }
-}
-
-// Not where what each carries alone was disturbed by others.
-TEST(Together, NoneIsLeftOutForADisturbedProcessor)
-{
-    World w({2000.0, 1900.0});
-    w.fit[0].tight = false;
-    w.slower = [](std::uint32_t, std::size_t) { return 2.1; };
-    w.sending = 0.8;
-    w.play();
-    EXPECT_EQ(0U, w.left_out);
-    EXPECT_FALSE(w.fit[0].in_turn || w.fit[1].in_turn);
-    World slow({25.0, 12.5}); // rails that any processor feeds
-    slow.slower = [](std::uint32_t rails, std::size_t) { return 3U == rails ? 1.9 : 1.5; };
-    slow.sending = 0.8;
-    slow.play();
-    EXPECT_TRUE(0U == slow.left_out && !slow.fit[0].in_turn && !slow.fit[1].in_turn);
-}
-
-// Processors that others use: sending takes long because it is interrupted.
-TEST(Together, InterruptedSendingLeavesNoRailOut)
-{
-    std::size_t wrong = 0;
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        std::mt19937_64 random(seed);
-        std::uniform_real_distribution<double> chance(0.0, 1.0);
-        const double fast = 0 == seed % 2 ? 500.0 : 250.0;
-        World w({fast, fast / 2.0});
-        w.sending = 0.8;
-        w.late = [&] {
-            return chance(random) < 0.33 ? 1.0 + 2.0 * chance(random) : 1.0 + 0.02 * chance(random);
-        };
-        w.play();
-        wrong += 0 != w.left_out || w.fit[0].in_turn || w.fit[1].in_turn ? 1 : 0;
-    }
-    EXPECT_LE(wrong, kSeeds / 100);
 }
 
 // Another job's streams: what a rail carried alone was the worst that was seen of it, and the fastest that

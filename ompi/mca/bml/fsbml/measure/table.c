@@ -119,8 +119,8 @@ static bool is_reversed(const char *local, const uint32_t pair[2])
 }
 
 /* Of rails that a processor feeds one at a time, each of several processes on a node uses the one that its
- * number comes to; the others stay connected, for the case that it fails. A process by itself uses all: there
- * are processors left for what the kernel does of the others. */
+ * number comes to; the others stay connected, for the case that it fails. A process by itself uses all, as
+ * there are processors left for what the kernel does of the others, unless they gain nothing. */
 static bool is_another_process(const fsbml_table_t *table, const fsbml_table_rail_t *row)
 {
     uint32_t n = 0, number = 0;
@@ -129,7 +129,8 @@ static bool is_another_process(const fsbml_table_t *table, const fsbml_table_rai
         number += one_of_them && &table->rail[i] < row;
         n += one_of_them;
     }
-    return row->fit.in_turn && n > 1 && fsbml_job_local_size() > 1 && number != fsbml_my_local_rank() % n;
+    return row->fit.in_turn && n > 1 && (fsbml_job_local_size() > 1 || row->fit.together >= 1.0)
+           && number != fsbml_my_local_rank() % n;
 }
 
 const fsbml_table_rail_t *fsbml_table_row(const fsbml_table_t *table, uint32_t rail)
@@ -173,7 +174,6 @@ static void take(fsbml_table_t *table)
         const fsbml_table_rail_t *row = fsbml_table_row(table, i);
         rail->in_table = NULL != row && row->fit.valid;
         rail->in_turn = NULL != row && row->fit.in_turn;
-        rail->gains_nothing = rail->in_turn && row->fit.together >= 1.0;
         if (rail->in_table) {
             rail->params = params_of(row, i);
         }

@@ -9,8 +9,9 @@
 
 enum {
     STREAM_NS = 4000000,
-    LONGEST = 6, /* times as long */
-    TRIPS = 12,  /* there and back, on the longest way: so long TCP needs to get to its rate */
+    LONGEST = 6,   /* times as long */
+    MESSAGES = 64, /* about, that a rail carries in that time */
+    TRIPS = 12,    /* there and back, on the longest way: so long TCP needs to get to its rate */
 };
 
 /* The same for all rails: none is alone while the others' streams last. */
@@ -26,8 +27,21 @@ static uint64_t wanted_ns(const fsbml_fit_t *fit, uint32_t rails, size_t n)
     return wanted < most ? wanted : most;
 }
 
+/* From the beginning in messages as bulk has: small ones cost the processor so much that two fast rails would
+ * seem to carry no more than one. */
+static fsbml_streaming_limits_t limits_of(const mca_bml_fsbml_path_t *path, const fsbml_fit_t *fit,
+                                          uint64_t wanted)
+{
+    fsbml_streaming_limits_t limits = fsbml_stream_limits(path, wanted, LONGEST * wanted);
+    const double bytes = (double) wanted / MESSAGES / fit->params.G_ns_per_byte;
+    if (bytes > limits.least_bytes) {
+        limits.least_bytes = bytes < limits.most_bytes ? (uint32_t) bytes : limits.most_bytes;
+    }
+    return limits;
+}
+
 static bool run(fsbml_together_t *together, mca_bml_fsbml_endpoint_t *ep, const uint32_t *rail, size_t n,
-                uint64_t wanted)
+                const fsbml_fit_t *fit, uint64_t wanted)
 {
     const mca_bml_fsbml_path_t *path[FSBML_MAX_RAILS];
     fsbml_streaming_limits_t limits[FSBML_MAX_RAILS];
@@ -38,7 +52,7 @@ static bool run(fsbml_together_t *together, mca_bml_fsbml_endpoint_t *ep, const 
     for (size_t i = 0; i < n; ++i) {
         if (rails & fsbml_bit((uint32_t) i)) {
             path[k] = fsbml_path(ep, rail[i]);
-            limits[k] = fsbml_stream_limits(path[k], wanted, LONGEST * wanted);
+            limits[k] = limits_of(path[k], &fit[i], wanted);
             of[k++] = i;
         }
     }
@@ -74,7 +88,7 @@ void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const ui
     const uint64_t spent = table->duration_ns < budget * 2 / 3 ? table->duration_ns : budget * 2 / 3;
     const uint64_t end = fsbml_now_ns() + budget - spent;
     const uint64_t wanted = wanted_ns(fit, rails, n);
-    while (fsbml_now_ns() < end && run(together, ep, rail, n, wanted)) {
+    while (fsbml_now_ns() < end && run(together, ep, rail, n, fit, wanted)) {
     }
     const uint32_t left_out = fsbml_together_conclude(together, fit);
     fsbml_together_destroy(together);

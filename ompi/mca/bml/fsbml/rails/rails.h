@@ -33,7 +33,6 @@ typedef struct mca_bml_fsbml_rail_t {
     fsbml_loggp_t model;            /**< what the scheduler has then */
     bool in_table;                  /**< the table has parameters of it */
     bool in_turn;                   /**< the table says that a process uses one of such rails */
-    bool gains_nothing;             /**< ... and that all of them carry no more than one */
     fsbml_loggp_t params;           /**< those in the table, in the direction in which this process sends */
     _Atomic uint64_t way_ns;        /**< of FSBML's smallest packet, by the model; 0: there is none */
     _Atomic uint64_t L_ns;          /**< of the model */

@@ -116,21 +116,20 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
 #define LOSS 0.06
 enum { LEAST = 8192 }; /* so that its last frame, which is not full, does not matter */
 
-/* The parameters of those of a group's rails that this process uses. *one: what one carries, or could, is all
- * that the processor feeds. */
+/* The parameters of those of a group's rails that this process uses. *one: what one carries is all that the
+ * processor feeds. */
 static size_t parameters(const mca_bml_fsbml_group_t *group, fsbml_loggp_t *params, bool *one)
 {
     size_t n = 0;
-    bool in_turn = true, gains_nothing = true;
+    bool in_turn = true;
     for (uint32_t left = group->rails & ~group->gone; 0 != left; left &= left - 1) {
         const mca_bml_fsbml_rail_t *rail = &fsbml_rails.rail[__builtin_ctz(left)];
         if (rail->in_table && rail->measured) {
             params[n++] = rail->params;
             in_turn = in_turn && rail->in_turn;
-            gains_nothing = gains_nothing && rail->gains_nothing;
         }
     }
-    *one = (1 == n && in_turn) || (n > 0 && gains_nothing && 0 != group->rdma_rails);
+    *one = 1 == n && in_turn;
     return n;
 }
 

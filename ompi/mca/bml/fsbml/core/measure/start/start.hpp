@@ -246,8 +246,8 @@ private:
     double least(std::size_t rail) const noexcept;
     double settled(std::size_t rail) const;
     double slower(std::size_t rail) const noexcept;
-    void feed(double carried);
-    double fed(std::size_t run) const noexcept;
+    void feed(double sending, double carried);
+    double fed(std::size_t run) const;
     void judge_processor();
     void level(fsbml_fit_t *fits) const noexcept;
 
@@ -258,11 +258,13 @@ private:
     std::uint32_t next_ = 0;
     std::uint32_t left_out_ = 0;
     bool busy_ = false;      // the processor, with sending
+    bool feeds_one_ = false; // even with one rail alone
     double processor_ = 0.0; // then: the time of all beside each other by that of each alone; 0: not known
     std::uint32_t in_turn_ = 0;
     std::vector<Rates> beside_; // a round of all at once each, with these members
     // What each rail carries alone, and all of them (the last), in turn: where the processor is busy.
     std::array<std::vector<double>, FSBML_MAX_RAILS + 1> fed_;
+    std::vector<double> sending_; // shares of the time, of one alone
     std::vector<Suspect> suspect_;
 };
 

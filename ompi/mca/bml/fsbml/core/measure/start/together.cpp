@@ -21,9 +21,11 @@ constexpr double kLoss = 0.9;      // what they carry with it, by what they carr
 constexpr double kSending = 0.7;   // from this share on, the processor decides
 constexpr double kFeeds =
     0.3; // ... but not of rails that carry less alone, in bytes/ns: every processor feeds those
-constexpr double kGain = 1.1;   // what several rails must carry more than one, for a process that is busy
-constexpr double kAsGood = 0.7; // by the best, alone
-constexpr std::size_t kFed = 5; // runs of each rail, and of all, for that
+constexpr double kGain = 1.1;    // what several rails must carry more than one, for a process that is busy
+constexpr double kAlone = 0.55;  // from this share of the time on, sending on one rail keeps it busy
+constexpr double kNearly = 0.99; // what is said of the gain of others where it does not
+constexpr double kAsGood = 0.7;  // by the best, alone
+constexpr std::size_t kFed = 5;  // runs of each rail, and of all, for that
 constexpr std::size_t kAll = FSBML_MAX_RAILS;
 constexpr std::size_t kMostSuspects = 4; // each needs runs of its own
 
@@ -104,7 +106,7 @@ void Together::report(const double *ns_per_byte, double sending, double carried)
         }
     }
     if (busy_) {
-        feed(carried);
+        feed(sending, carried);
         return;
     }
     const double rate = rate_of(next_, ns_per_byte);
@@ -119,7 +121,7 @@ void Together::report(const double *ns_per_byte, double sending, double carried)
     std::copy_n(ns_per_byte, FSBML_MAX_RAILS, beside_.back().begin());
     if (sending > kSending && fastest() > kFeeds) {
         busy_ = true;
-        feed(carried);
+        feed(sending, carried);
         return;
     }
     bool shares = false;
@@ -137,10 +139,13 @@ void Together::report(const double *ns_per_byte, double sending, double carried)
 }
 
 // All, and each rail alone, in turn: the processor's speed changes from moment to moment. What a rail's own
-// stream said of it does not count, since that is hardly ever steady on such rails. The best run of each
-// does: disturbances only make runs longer.
-void Together::feed(double carried)
+// stream said of it does not count, since that is hardly ever steady on such rails. The second best run of
+// each does: disturbances make runs longer, but the best one may be a chance.
+void Together::feed(double sending, double carried)
 {
+    if (next_ != members_) {
+        sending_.push_back(sending);
+    }
     const std::uint32_t after = next_ == members_ ? members_ : members_ & ~(next_ | (next_ - 1));
     fed_[next_ == members_ ? kAll : static_cast<std::size_t>(__builtin_ctz(next_))].push_back(carried);
     if (0 != after) {
@@ -152,9 +157,9 @@ void Together::feed(double carried)
     }
 }
 
-double Together::fed(std::size_t run) const noexcept
+double Together::fed(std::size_t run) const
 {
-    return *std::max_element(fed_[run].begin(), fed_[run].end());
+    return order_statistic(fed_[run], fed_[run].size() - 2);
 }
 
 void Together::judge_processor()
@@ -170,9 +175,10 @@ void Together::judge_processor()
     const double all = fed(kAll);
     next_ = 0;
     processor_ = all > 0.0 ? sum / all : 0.0;
-    if (all >= kGain * best) {
+    if (all >= std::min(kGain * best, kLoss * sum)) {
         return;
     }
+    feeds_one_ = median(sending_) >= kAlone;
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         with_[i] = all;
         without_[i] = best;
@@ -301,10 +307,14 @@ void Together::conclude(fsbml_fit_t *fits) const
                                  busy_ ? "the processor is busy with sending" : "a shared link or bus?");
         } else if (has(in_turn_, i)) {
             fit.in_turn = true;
-            fit.together = without_[i] / with_[i];
+            const double ratio = without_[i] / with_[i];
+            fit.together = feeds_one_ ? std::max(ratio, 1.0) : std::min(ratio, kNearly);
             if (several(in_turn_)) {
-                remark(fit,
-                       "a process feeds it no faster with the others: of several on a node, each uses one");
+                remark(
+                    fit,
+                    feeds_one_
+                        ? "a process feeds it no faster with the others: each uses one"
+                        : "a process feeds it no faster with the others: of several on a node, each uses one");
             }
         } else if (has(members_, i) && !several(members_) && 0 != left_out_) {
             fit.together = 1.0;
