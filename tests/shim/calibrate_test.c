@@ -8,6 +8,7 @@
 
 FAKE_TEST(rails_are_measured)
 {
+    kernel_connects();
     (void) job_up(0, 40, 400);
     ready();
     const uint64_t start = virtual_ns;
@@ -19,6 +20,7 @@ FAKE_TEST(rails_are_measured)
     CHECK(sends_table());
     CHECK(1 == sockets.calmed[0] && 1 == sockets.calmed[1]);
     job_down();
+    sockets.possible = false;
 }
 
 /* A stream lasts for twelve round trips, but not for twelve turns of a busy processor. */

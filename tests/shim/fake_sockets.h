@@ -16,7 +16,8 @@ static struct {
     uint32_t resent;      /* rails whose networks do not answer */
     bool closed[N_FAKES]; /* by their BTL, until a message has it connect */
     bool said_goodbye;    /* the peer, then */
-    int renewed[N_FAKES], shut[N_FAKES], calmed[N_FAKES]; /* how often */
+    int renewed[N_FAKES], shut[N_FAKES], calmed[N_FAKES]; /* how often; the last also: the reverse */
+    int window;                                           /* another one: the kernel has set it anew */
 } sockets;
 
 bool fsbml_socket_is_possible(const mca_btl_base_module_t *btl)
@@ -55,10 +56,13 @@ void fsbml_socket_hasten(const mca_btl_base_module_t *btl, const struct mca_btl_
     (void) endpoint;
 }
 
-void fsbml_socket_calm(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+int fsbml_socket_calm(int fd, int before, bool calm)
 {
-    (void) endpoint;
-    ++sockets.calmed[fake_number(btl)];
+    const int window = calm ? 1000000 + sockets.window : 0;
+    if (fd >= 0) {
+        sockets.calmed[fd] += before != window;
+    }
+    return window;
 }
 
 bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,

@@ -165,6 +165,39 @@ FAKE_TEST(ranks_that_share_a_processor_look_less_often)
     CHECK(shared >= own / 5 && shared <= own / 3);
 }
 
+/* Messages that come in, `turns` of them behind one that was sent; and looks at what is under way. */
+static int calmed_by(int messages, int turns)
+{
+    sockets.calmed[0] = 0;
+    for (int i = 0; i < messages; ++i) {
+        if (i < turns) {
+            fsbml_flow_sends();
+        }
+        fsbml_flow_receives();
+    }
+    for (int i = 0; i < 4; ++i) {
+        fsbml_sched_charge(fsbml_rails.sched, 0, fsbml_now_ns(), 65536);
+        pass_time(2);
+        (void) look();
+    }
+    return sockets.calmed[0];
+}
+
+/* The kernel sets a window anew when messages change their size. Of messages that come behind each other, one
+ * acknowledgement for many is better. */
+FAKE_TEST(short_messages_that_come_one_by_one_have_room)
+{
+    kernel_connects();
+    up();
+    CHECK(1 == calmed_by(64, 64) && 0 == calmed_by(64, 32));
+    sockets.window = 1;
+    CHECK(1 == calmed_by(64, 64) && 0 == calmed_by(0, 0));
+    CHECK(0 == calmed_by(63, 0) && 1 == calmed_by(1, 0) && 0 == calmed_by(640, 64)); /* of a few at least */
+    CHECK(0 == calmed_by(64, 31) && 1 == calmed_by(64, 33));
+    sockets.window = 0;
+    down();
+}
+
 /* What others have may wait for their ends of the rail. */
 FAKE_TEST(a_peer_with_nothing_under_way_is_not_refused)
 {

@@ -180,22 +180,22 @@ static int window_of(int fd)
     return clamp;
 }
 
-FAKE_TEST(a_connection_has_room_after_a_measurement)
+FAKE_TEST(a_connection_has_room_for_what_comes_one_by_one)
 {
     up();
-    mca_btl_tcp_endpoint_t *e = tcp_endpoint[0][0];
-    const struct mca_btl_base_endpoint_t *endpoint = (const struct mca_btl_base_endpoint_t *) e;
-    fsbml_socket_calm(e->module, endpoint); /* not connected yet */
+    CHECK(0 == fsbml_socket_calm(-1, 0, true)); /* not connected */
     (void) tcp_connect(0, 0);
-    const int before = window_of(e->descriptor);
-    fsbml_socket_calm(&fake[1].super, endpoint); /* another module's */
-    CHECK(before == window_of(e->descriptor));
-    fsbml_socket_calm(e->module, endpoint);
-    CHECK(before - before / 8 == window_of(e->descriptor));
-    const int large = 1 << 20; /* what acknowledges a long message packet by packet */
-    CHECK(0 == setsockopt(e->descriptor, IPPROTO_TCP, TCP_WINDOW_CLAMP, &large, sizeof(large)));
-    fsbml_socket_calm(e->module, endpoint);
-    CHECK(large - 32768 == window_of(e->descriptor));
+    const int fd = tcp_endpoint[0][0]->descriptor, before = window_of(fd);
+    CHECK(0 == fsbml_socket_calm(fd, 0, false) && before == window_of(fd));
+    const int calm = fsbml_socket_calm(fd, 0, true);
+    CHECK(before - before / 8 == calm && calm == window_of(fd));
+    CHECK(calm == fsbml_socket_calm(fd, calm, true) && calm == window_of(fd));
+    CHECK(0 == fsbml_socket_calm(fd, calm, false) && before == window_of(fd));
+    const int large = 1 << 20; /* an eighth of it would acknowledge a long message packet by packet */
+    CHECK(0 == setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &large, sizeof(large)));
+    CHECK(0 == fsbml_socket_calm(fd, calm, false) && large == window_of(fd)); /* not what it was */
+    CHECK(large - 32768 == fsbml_socket_calm(fd, calm, true) && large - 32768 == window_of(fd));
+    CHECK(0 == fsbml_socket_calm(fd, large - 32768, false) && large == window_of(fd));
     tcp_down();
 }
 

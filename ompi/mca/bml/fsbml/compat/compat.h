@@ -340,8 +340,8 @@ bool fsbml_socket_is_resent(const mca_btl_base_module_t *btl, const struct mca_b
 void fsbml_socket_hasten(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 /** The descriptor of a connection, if it is proved; else -1. */
 int fsbml_socket_find(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
-/** Bulk slows down messages of some KiB: makes a connection nearly as it was. */
-void fsbml_socket_calm(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
+/** Bulk slows down messages of some KiB: makes a connection nearly as it was, or not, if it was `before`. */
+int fsbml_socket_calm(int fd, int before, bool calm);
 typedef struct fsbml_socket_ends_t {
     struct sockaddr_storage own, peer; /**< addresses and ports of a connection */
     socklen_t len;

@@ -124,21 +124,27 @@ void fsbml_socket_hasten(const mca_btl_base_module_t *btl, const struct mca_btl_
 
 /* Linux acknowledges a message of several segments in either of two ways. While a connection's buffer has
  * more room than was advertised: at once, where segments come in. Else when the receiver reads them, which
- * then takes 3 to 6 us longer (tcp_cleanup_rbuf). A fresh connection is of the first kind, and bulk makes it
- * one of the second. To take some of the window back, by way of the clamp, makes it one of the first again
- * for messages that fit into that: for longer ones an acknowledgement of each packet costs more, up to a
- * sixth of the time of 256 KiB. The kernel sets the clamp anew when it makes the buffer larger, or segments
- * are of another size. */
-void fsbml_socket_calm(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint)
+ * then takes 3 to 6 us longer (tcp_cleanup_rbuf), but once for many that come behind each other. A fresh
+ * connection is of the first kind, and bulk makes it one of the second. To take some of the window back, by
+ * way of the clamp, makes it one of the first again for messages that fit into that: of longer ones each
+ * packet would be acknowledged, for a sixth of the time of 256 KiB. The kernel sets the clamp anew when it
+ * makes the buffer larger, or segments are of another size. Returns the clamp, 0: it is the kernel's. */
+int fsbml_socket_calm(int fd, int before, bool calm)
 {
-    enum { MOST_BACK = 32768 };
-    const int fd = fsbml_socket_find(btl, endpoint);
+    enum { PART = 8, MOST = 32768 };
     int clamp = 0;
     socklen_t len = sizeof(clamp);
-    if (fd >= 0 && 0 == getsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp, &len)) {
-        clamp -= clamp / 8 < MOST_BACK ? clamp / 8 : MOST_BACK;
+    if (0 != getsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp, &len)) {
+        return 0;
+    }
+    if (calm && clamp != before) {
+        clamp -= clamp / PART < MOST ? clamp / PART : MOST;
+        (void) setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp, sizeof(clamp));
+    } else if (!calm && clamp == before) {
+        clamp += clamp / (PART - 1) < MOST ? clamp / (PART - 1) : MOST;
         (void) setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp, sizeof(clamp));
     }
+    return calm ? clamp : 0;
 }
 
 bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,

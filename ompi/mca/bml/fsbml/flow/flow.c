@@ -21,6 +21,7 @@ static struct {
     void (*urgent)(bool begins);
     void (*changed)(uint32_t rail, uint64_t into_ns, double before_mbps, double after_mbps);
     uint64_t began_ns;
+    uint32_t received, answers; /* when that was last looked at */
 } flow = {.looking = ATOMIC_FLAG_INIT};
 
 static bool has_refused; /* in this life of MPI or one before */
@@ -116,6 +117,19 @@ static uint64_t used_ns(void)
     return (uint64_t) t.tv_sec * 1000000000 + (uint64_t) t.tv_nsec;
 }
 
+/* Of a few messages at least. */
+static void look_at_turns(void)
+{
+    enum { FEW = 64 };
+    const uint32_t received = atomic_load_explicit(&fsbml_flow.received, memory_order_relaxed);
+    const uint32_t answers = atomic_load_explicit(&fsbml_flow.answers, memory_order_relaxed);
+    if (received - flow.received >= FEW) {
+        fsbml_sockets_calm(2 * (answers - flow.answers) >= received - flow.received);
+        flow.received = received;
+        flow.answers = answers;
+    }
+}
+
 static int look(void)
 {
     const uint64_t now = fsbml_now_ns();
@@ -124,6 +138,7 @@ static int look(void)
     }
     if (fsbml_feedback_begin(flow.feedback, now)) {
         const uint64_t used = used_ns();
+        look_at_turns();
         look_at_rails(now);
         fsbml_feedback_end(flow.feedback, (used_ns() - used) * flow.sharers);
         tell(now);

@@ -48,8 +48,26 @@ typedef struct fsbml_flow_t {
     _Atomic uint64_t short_until_ns; /**< until then queues are short; UINT64_MAX: there is no feedback */
     _Atomic uint64_t bulk_until_ns;  /**< until then this process' bulk is on its way, by the model */
     _Atomic uint64_t mixed_until_ns; /**< bulk that comes until then has had an urgent message in its midst */
+    _Atomic bool has_sent;           /**< since it has received */
+    _Atomic uint32_t received, answers; /**< messages; those that came in behind one that was sent */
 } fsbml_flow_t;
 extern fsbml_flow_t fsbml_flow;
+
+/** A message is sent, or has come in; the counts may miss some where several threads do it. */
+static inline void fsbml_flow_sends(void)
+{
+    atomic_store_explicit(&fsbml_flow.has_sent, true, memory_order_relaxed);
+}
+static inline void fsbml_flow_receives(void)
+{
+    const uint32_t received = atomic_load_explicit(&fsbml_flow.received, memory_order_relaxed);
+    atomic_store_explicit(&fsbml_flow.received, received + 1, memory_order_relaxed);
+    if (atomic_load_explicit(&fsbml_flow.has_sent, memory_order_relaxed)) {
+        const uint32_t answers = atomic_load_explicit(&fsbml_flow.answers, memory_order_relaxed);
+        atomic_store_explicit(&fsbml_flow.answers, answers + 1, memory_order_relaxed);
+        atomic_store_explicit(&fsbml_flow.has_sent, false, memory_order_relaxed);
+    }
+}
 
 /** An urgent message is to be sent. */
 static inline void fsbml_flow_urgent(uint64_t now)
@@ -79,7 +97,10 @@ typedef struct fsbml_connection_t {
     fsbml_kernel_flow_t last;         /**< what was said at the look before */
     bool is_known, active;            /**< there was one; there was something to deliver then */
     uint64_t round_trip_ns, segments; /**< when it was last asked */
+    int window;                       /**< that fsbml_socket_calm has left; 0: the kernel's own */
 } fsbml_connection_t;
+/** Whether messages come one by one, each behind one that was sent, or several behind each other. */
+void fsbml_sockets_calm(bool one_by_one);
 /** A path that tcp has a connection for, or will have. */
 int fsbml_sockets_add(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 /** Before its BTLs' endpoints go. */

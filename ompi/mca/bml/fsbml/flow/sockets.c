@@ -109,6 +109,13 @@ static bool ask(fsbml_connection_t *c, fsbml_kernel_flow_t *now)
     return is_connected(c) && ask_connected(c, now);
 }
 
+static bool one_by_one = true; /* written and read by the one process that looks */
+
+void fsbml_sockets_calm(bool are)
+{
+    one_by_one = are;
+}
+
 /* -------------------------------------------------------------- what was done */
 
 /* Of many connections, one that had nothing to do is asked for no more than that. */
@@ -140,6 +147,7 @@ static void add(fsbml_connection_t *c, fsbml_flow_seen_t *seen)
         seen->all_known = false;
         return;
     }
+    c->window = fsbml_socket_calm(c->fd, c->window, one_by_one);
     ++seen->n;
     const fsbml_flow_connection_t since = {.acknowledged = now.acknowledged - c->last.acknowledged,
                                            .busy_ns = now.busy_ns - c->last.busy_ns,

@@ -287,7 +287,7 @@ static void end_streams(void)
 {
     for (uint32_t left = atomic_load(&run.partner->live); 0 != left; left &= left - 1) {
         const mca_bml_base_btl_t *path = &fsbml_path(run.partner, (uint32_t) __builtin_ctz(left))->super;
-        fsbml_socket_calm(path->btl, path->btl_endpoint);
+        (void) fsbml_socket_calm(fsbml_socket_find(path->btl, path->btl_endpoint), 0, true);
     }
 }
 

@@ -43,6 +43,7 @@ static mca_btl_base_module_t *visible_btl(const recv_slot_t *slot, mca_btl_base_
 static void recv_trampoline(FSBML_RECV_PARAMS(btl, des))
 {
     const recv_slot_t *slot = (const recv_slot_t *) FSBML_RECV_DATA(des);
+    fsbml_flow_receives();
 #ifdef FSBML_OMPI_4
     slot->cbfunc(visible_btl(slot, btl), recv_tag, des, slot->data);
 #else

@@ -259,6 +259,7 @@ static inline __attribute__((always_inline)) void fsbml_charge(mca_bml_fsbml_end
                                                                mca_bml_fsbml_path_t *path, uint64_t now,
                                                                size_t bytes, bool observed)
 {
+    fsbml_flow_sends();
     if (observed) {
         fsbml_observe_charge(ep, path, now, bytes, fsbml_candidates(ep));
     } else {
