@@ -233,6 +233,31 @@ FAKE_TEST(receive_callbacks_name_the_pseudo_btl)
     world_down(3);
 }
 
+FAKE_TEST(messages_behind_one_that_was_sent_are_counted)
+{
+    char message[8] = "";
+    two_rails();
+    world_up(2);
+    CHECK(OMPI_SUCCESS == mca_bml.bml_register(TAG, pml_receive, NULL));
+    mca_bml_base_btl_t *bml_btl = eager(peer_up());
+    all_answer(2);
+    fake_deliver(&fake[0], TAG, message, sizeof(message)); /* whatever was sent before */
+    const uint32_t received = fsbml_flow.received, answers = fsbml_flow.answers;
+    for (int i = 0; i < 3; ++i) {
+        CHECK(0 <= pml_send(bml_btl, 100, TAG) && 0 <= pml_send(bml_btl, 100, TAG));
+        for (int k = 0; k < 4; ++k) {
+            fake_deliver(&fake[k % 2], TAG, message, sizeof(message));
+        }
+    }
+    CHECK(received + 12 == fsbml_flow.received && answers + 3 == fsbml_flow.answers);
+    for (int i = 0; i < 2; ++i) {
+        while (fake[i].n_queue > 0) {
+            fake_complete(&fake[i], OPAL_SUCCESS);
+        }
+    }
+    world_down(2);
+}
+
 /* One-sided communication works on the real BTLs; ob1 must not, and gets none if it were told to use all. */
 FAKE_TEST(rdma_lists_hold_real_btls)
 {
