@@ -48,7 +48,8 @@ typedef struct fsbml_flow_t {
     _Atomic uint64_t short_until_ns; /**< until then queues are short; UINT64_MAX: there is no feedback */
     _Atomic uint64_t bulk_until_ns;  /**< until then this process' bulk is on its way, by the model */
     _Atomic uint64_t mixed_until_ns; /**< bulk that comes until then has had an urgent message in its midst */
-    _Atomic bool has_sent;           /**< since it has received */
+    /* what each message writes, apart from what it only reads */
+    _Alignas(64) _Atomic bool has_sent; /**< since it has received */
     _Atomic uint32_t received, answers; /**< messages; those that came in behind one that was sent */
 } fsbml_flow_t;
 extern fsbml_flow_t fsbml_flow;
@@ -56,7 +57,9 @@ extern fsbml_flow_t fsbml_flow;
 /** A message is sent, or has come in; the counts may miss some where several threads do it. */
 static inline void fsbml_flow_sends(void)
 {
-    atomic_store_explicit(&fsbml_flow.has_sent, true, memory_order_relaxed);
+    if (!atomic_load_explicit(&fsbml_flow.has_sent, memory_order_relaxed)) { /* or threads fight for it */
+        atomic_store_explicit(&fsbml_flow.has_sent, true, memory_order_relaxed);
+    }
 }
 static inline void fsbml_flow_receives(void)
 {
