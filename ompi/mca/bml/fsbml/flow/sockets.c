@@ -109,7 +109,7 @@ static bool ask(fsbml_connection_t *c, fsbml_kernel_flow_t *now)
     return is_connected(c) && ask_connected(c, now);
 }
 
-static bool one_by_one = true; /* written and read by the one process that looks */
+static bool one_by_one = true; /* written and read by the one thread that looks */
 
 void fsbml_sockets_calm(bool are)
 {
