@@ -46,7 +46,6 @@ static unsigned char byte_of(uint32_t number, size_t at)
 
 static void received(FSBML_RECV_PARAMS(btl, des))
 {
-    FSBML_RECV_UNUSED();
     const mca_btl_base_segment_t *segment = des->des_segments;
     const unsigned char *at = segment->seg_addr.pval;
     uint32_t number;

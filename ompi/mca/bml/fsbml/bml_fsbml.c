@@ -247,14 +247,6 @@ static int finalize(void)
     return OMPI_SUCCESS;
 }
 
-#ifdef FSBML_OMPI_4
-static int ft_event(int state)
-{
-    (void) state; /* no checkpoint support: nothing to save or restore */
-    return OMPI_SUCCESS;
-}
-#endif
-
 mca_bml_base_module_t mca_bml_fsbml;
 
 void fsbml_module_construct(void)
@@ -271,10 +263,8 @@ void fsbml_module_construct(void)
         .bml_register = register_recv,
         .bml_register_error = register_error,
         .bml_finalize = finalize,
-#ifdef FSBML_OMPI_4
-        .bml_ft_event = ft_event,
-#endif
     };
+    FSBML_NO_CHECKPOINTS(&mca_bml_fsbml);
 }
 
 /* ------------------------------------------------------------ the rooms' life */

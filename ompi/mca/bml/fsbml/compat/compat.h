@@ -6,9 +6,9 @@
  * what tcp does otherwise than a rail's BTL should (compat/pairing.c, compat/goodbye.c, compat/closing.c,
  * compat/socket.c).
  *
- * The differences between the Open MPI versions that FSBML supports (4.1, 5.0, 6.0); bml_fsbml.c (a member of
- * the module) and send/recv.c (calls of receive functions) have one each. What is newer counts as the newest
- * of these, if its interfaces are. For a patched one also peers/hooks.h (docs/porting.md).
+ * All differences between the Open MPI versions that FSBML supports (4.1, 5.0, 6.0) are in this room. What is
+ * newer counts as the newest of these, if its interfaces are. For a patched one also peers/hooks.h
+ * (docs/porting.md).
  */
 #ifndef MCA_BML_FSBML_COMPAT_H
 #define MCA_BML_FSBML_COMPAT_H
@@ -60,66 +60,79 @@ int fsbml_show_help_add_dir(const char *dir);
 #    define opal_show_help_add_dir fsbml_show_help_add_dir
 #endif
 
-/* The framework's version that a BML component declares. */
+/* What the versions call otherwise:
+ *  - the framework's version that a BML component declares;
+ *  - whether tcp gives each module that asks for a peer the next pair of interfaces in their order, whatever
+ *    interface the module is made for: 5.0 goes by that. And whether it tells the peer that it closes a
+ *    connection, and waits until that is sent;
+ *  - parameters of a receive function: 4.1 names tag and data beside the descriptor, 5.0 inside of it;
+ *  - GPU flags that a set has only if all of its rails have them, and a BTL's limits for memory of GPUs, as
+ *    far as this Open MPI has them;
+ *  - where the size of this process' job is, and the like; Open MPI's own user of shared memory;
+ *  - a function for checkpoints that 4.1 asks of a module. */
 #ifdef FSBML_OMPI_4
 #    define FSBML_BML_VERSION MCA_BML_BASE_VERSION_2_0_0
-#else
-#    define FSBML_BML_VERSION MCA_BML_BASE_VERSION_2_1_0
-#endif
-
-/* Whether tcp gives each module that asks for a peer the next pair of interfaces in their order, whatever
- * interface the module is made for: 5.0 goes by that. And whether it tells the peer that it closes a
- * connection, and waits until that is sent. */
-#ifdef FSBML_OMPI_4
 #    define FSBML_TCP_PAIRS_IN_TURN 1
 #    define FSBML_TCP_SAYS_GOODBYE 0
-#else
-#    define FSBML_TCP_PAIRS_IN_TURN 0
-#    define FSBML_TCP_SAYS_GOODBYE 1
-#endif
-
-/* Parameters of a receive callback: 4.1 names tag and data beside the descriptor, 5.0 inside of it. */
-#ifdef FSBML_OMPI_4
-#    define FSBML_RECV_PARAMS(btl, des)                                                                 \
-        struct mca_btl_base_module_t *btl, mca_btl_base_tag_t recv_tag, mca_btl_base_descriptor_t *des, \
-            void *recv_data
+#    define FSBML_RECV_PARAMS(btl, des)                                                           \
+        struct mca_btl_base_module_t *btl, mca_btl_base_tag_t recv_tag __opal_attribute_unused__, \
+            mca_btl_base_descriptor_t *des, void *recv_data __opal_attribute_unused__
 #    define FSBML_RECV_DATA(des) (recv_data)
-#    define FSBML_RECV_UNUSED() ((void) recv_tag, (void) recv_data)
+#    define FSBML_RECV_TAG(des) (recv_tag)
 typedef mca_btl_base_descriptor_t fsbml_received_t;
-#else
-#    define FSBML_RECV_PARAMS(btl, des) \
-        struct mca_btl_base_module_t *btl, const mca_btl_base_receive_descriptor_t *des
-#    define FSBML_RECV_DATA(des) ((des)->cbdata)
-#    define FSBML_RECV_UNUSED() ((void) 0)
-typedef mca_btl_base_receive_descriptor_t fsbml_received_t;
-#endif
-/* GPU flags that a set has only if all of its rails have them. */
-#ifdef FSBML_OMPI_4
 #    define FSBML_BTL_FLAGS_COPY_ASYNC \
         (MCA_BTL_FLAGS_CUDA_COPY_ASYNC_SEND | MCA_BTL_FLAGS_CUDA_COPY_ASYNC_RECV)
-#else
-#    define FSBML_BTL_FLAGS_COPY_ASYNC \
-        (MCA_BTL_FLAGS_ACCELERATOR_COPY_ASYNC_SEND | MCA_BTL_FLAGS_ACCELERATOR_COPY_ASYNC_RECV)
-#endif
-
-#ifdef FSBML_OMPI_4
 #    define FSBML_BTL_FLAGS_ACCELERATOR_RDMA MCA_BTL_FLAGS_CUDA_RDMA
-#else
-#    define FSBML_BTL_FLAGS_ACCELERATOR_RDMA MCA_BTL_FLAGS_ACCELERATOR_RDMA
-#endif
-
-/* A BTL's limits for memory of GPUs, as far as this Open MPI has them. */
-#ifdef FSBML_OMPI_4
 #    define FSBML_GPU_SENDS OPAL_CUDA_SUPPORT
 #    define FSBML_GPU_MAX_SEND_SIZE btl_cuda_max_send_size
 #    define FSBML_GPU_EAGER_LIMIT btl_cuda_eager_limit
 #    define FSBML_GPU_RDMA_LIMIT btl_cuda_rdma_limit
+#    define FSBML_PROCESS_INFO ompi_process_info
+#    define FSBML_SM_BTL "vader"
+static inline int fsbml_no_checkpoint(int state)
+{
+    (void) state; /* nothing to save or restore */
+    return OMPI_SUCCESS;
+}
+#    define FSBML_NO_CHECKPOINTS(module) ((module)->bml_ft_event = fsbml_no_checkpoint)
 #else
+#    define FSBML_BML_VERSION MCA_BML_BASE_VERSION_2_1_0
+#    define FSBML_TCP_PAIRS_IN_TURN 0
+#    define FSBML_TCP_SAYS_GOODBYE 1
+#    define FSBML_RECV_PARAMS(btl, des) \
+        struct mca_btl_base_module_t *btl, const mca_btl_base_receive_descriptor_t *des
+#    define FSBML_RECV_DATA(des) ((des)->cbdata)
+#    define FSBML_RECV_TAG(des) ((des)->tag)
+typedef mca_btl_base_receive_descriptor_t fsbml_received_t;
+#    define FSBML_BTL_FLAGS_COPY_ASYNC \
+        (MCA_BTL_FLAGS_ACCELERATOR_COPY_ASYNC_SEND | MCA_BTL_FLAGS_ACCELERATOR_COPY_ASYNC_RECV)
+#    define FSBML_BTL_FLAGS_ACCELERATOR_RDMA MCA_BTL_FLAGS_ACCELERATOR_RDMA
 #    define FSBML_GPU_SENDS 1
 #    define FSBML_GPU_MAX_SEND_SIZE btl_accelerator_max_send_size
 #    define FSBML_GPU_EAGER_LIMIT btl_accelerator_eager_limit
 #    define FSBML_GPU_RDMA_LIMIT btl_accelerator_rdma_limit
+#    define FSBML_PROCESS_INFO opal_process_info
+#    define FSBML_SM_BTL "sm"
+#    define FSBML_NO_CHECKPOINTS(module) ((void) (module))
 #endif
+
+/** Calls a receive function as a BTL does. One that stands for the real one has no endpoint to name: btl.h
+ * allows that. */
+static inline void fsbml_received_by(mca_btl_base_module_recv_cb_fn_t fn, mca_btl_base_module_t *btl,
+                                     mca_btl_base_tag_t tag, const fsbml_received_t *des, bool is_real,
+                                     void *data)
+{
+#ifdef FSBML_OMPI_4
+    (void) is_real;
+    fn(btl, tag, (mca_btl_base_descriptor_t *) des, data);
+#else
+    mca_btl_base_receive_descriptor_t message = *des;
+    message.tag = tag;
+    message.cbdata = data;
+    message.endpoint = is_real ? message.endpoint : NULL;
+    fn(btl, &message);
+#endif
+}
 
 /* Set where a put that is complete has also landed. 4.1 has no flag for it: there it may still be on its
  * way. */
@@ -136,13 +149,6 @@ typedef mca_btl_base_receive_descriptor_t fsbml_received_t;
 #    error "MCA_BTL_FLAGS_BTL_PROGRESS_THREAD_ENABLED is missing in this Open MPI"
 #else
 #    define FSBML_BTL_FLAGS_ANY 0
-#endif
-
-/* Size of this process' job, processes of it on this node, and the like. */
-#ifdef FSBML_OMPI_4
-#    define FSBML_PROCESS_INFO ompi_process_info
-#else
-#    define FSBML_PROCESS_INFO opal_process_info
 #endif
 
 static inline uint32_t fsbml_job_size(void)
@@ -174,13 +180,6 @@ static inline char *fsbml_proc_host(ompi_proc_t *proc)
     return opal_get_proc_hostname(&proc->super);
 #endif
 }
-
-/* Open MPI's own user of shared memory. */
-#ifdef FSBML_OMPI_4
-#    define FSBML_SM_BTL "vader"
-#else
-#    define FSBML_SM_BTL "sm"
-#endif
 
 /** Has the run-time remove a file when this process ends, in whatever way. */
 static inline void fsbml_remove_at_end(char *path)

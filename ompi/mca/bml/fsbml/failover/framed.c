@@ -214,7 +214,6 @@ void fsbml_framed_from(uint32_t handle, fsbml_framed_t *p)
 
 static void recv_frame(FSBML_RECV_PARAMS(btl, des))
 {
-    FSBML_RECV_UNUSED();
     const mca_btl_base_segment_t *segment = des->des_segments;
     const int handle =
         1 == des->des_segment_count ? fsbml_delivery_handle_of(segment->seg_addr.pval, segment->seg_len) : -1;

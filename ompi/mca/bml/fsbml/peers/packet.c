@@ -127,7 +127,6 @@ static void received(mca_btl_base_module_t *btl, const mca_btl_base_segment_t *s
 
 static void recv_packet(FSBML_RECV_PARAMS(btl, des))
 {
-    FSBML_RECV_UNUSED();
     received(btl, des->des_segments, des->des_segment_count);
 }
 

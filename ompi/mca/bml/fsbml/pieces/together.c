@@ -78,7 +78,6 @@ static bool read_header(const mca_btl_base_segment_t *segment, fsbml_piece_t *pi
 
 static void recv_piece(FSBML_RECV_PARAMS(btl, des))
 {
-    FSBML_RECV_UNUSED();
     const mca_btl_base_segment_t *segment = des->des_segments;
     fsbml_piece_t piece;
     if (1 != des->des_segment_count || !read_header(segment, &piece)) {

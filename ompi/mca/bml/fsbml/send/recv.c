@@ -44,17 +44,8 @@ static void recv_trampoline(FSBML_RECV_PARAMS(btl, des))
 {
     const recv_slot_t *slot = (const recv_slot_t *) FSBML_RECV_DATA(des);
     fsbml_flow_receives();
-#ifdef FSBML_OMPI_4
-    slot->cbfunc(visible_btl(slot, btl), recv_tag, des, slot->data);
-#else
-    mca_btl_base_receive_descriptor_t copy = *des;
-    copy.cbdata = slot->data;
     mca_btl_base_module_t *visible = visible_btl(slot, btl);
-    if (visible != btl) {
-        copy.endpoint = NULL; /* allowed by btl.h: not readily available */
-    }
-    slot->cbfunc(visible, &copy);
-#endif
+    fsbml_received_by(slot->cbfunc, visible, FSBML_RECV_TAG(des), des, visible == btl, slot->data);
 }
 
 int fsbml_recv_register(mca_btl_base_tag_t tag, mca_btl_base_module_recv_cb_fn_t cbfunc, void *data)
@@ -82,16 +73,9 @@ void fsbml_recv_deliver(mca_btl_base_module_t *btl, const fsbml_received_t *as, 
     fsbml_received_t message = *as;
     message.des_segments = &segment;
     message.des_segment_count = 1;
-    if (NULL == to->cbfunc) {
-        return;
+    if (NULL != to->cbfunc) {
+        fsbml_received_by(to->cbfunc, btl, tag, &message, true, to->cbdata);
     }
-#ifdef FSBML_OMPI_4
-    to->cbfunc(btl, tag, &message, to->cbdata);
-#else
-    message.tag = tag;
-    message.cbdata = to->cbdata;
-    to->cbfunc(btl, &message);
-#endif
 }
 
 /* ------------------------------------------------------------- completion */
