@@ -3,13 +3,14 @@
 /*
  * MPI_Comm_spawn: one more process of this program, and traffic with it over the intercommunicator and after
  * a merge.
+ *   spawn [ROUNDS]     so many rounds of traffic (1)
  */
 #include "check.h"
 
 static const size_t sizes[] = {0, 1, 1000, 16384, 65522, 65537, 300000};
 
 /* Every parent sends to the child and gets its answer. */
-static void traffic(MPI_Comm inter, bool child)
+static void exchange(MPI_Comm inter, bool child)
 {
     int parents = -1, rank = -1;
     MPI_Comm_rank(inter, &rank);
@@ -41,6 +42,17 @@ static void traffic(MPI_Comm inter, bool child)
     }
 }
 
+static void traffic(MPI_Comm inter, bool child, int rounds)
+{
+    for (int i = 0; i < rounds; ++i) {
+        exchange(inter, child);
+        if (0 == i && !child && 0 == check_rank) {
+            printf("spawn: talks to the spawned process\n");
+            (void) fflush(stdout);
+        }
+    }
+}
+
 static void merge(MPI_Comm inter, bool child)
 {
     MPI_Comm merged;
@@ -60,19 +72,20 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &check_size);
+    const int rounds = argc > 1 ? atoi(argv[1]) : 1;
     MPI_Comm_get_parent(&parent);
     if (MPI_COMM_NULL != parent) {
         check_name = "spawn (child)";
-        traffic(parent, true);
+        traffic(parent, true, rounds);
         merge(parent, true);
         MPI_Comm_disconnect(&parent);
         MPI_Finalize();
         return 0;
     }
     int error = MPI_SUCCESS;
-    MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, &error);
+    MPI_Comm_spawn(argv[0], argv + 1, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, &error);
     CHECK_EQ(error, MPI_SUCCESS, "MPI_Comm_spawn");
-    traffic(inter, false);
+    traffic(inter, false, rounds);
     merge(inter, false);
     MPI_Comm_disconnect(&inter);
     return check_end();

@@ -309,6 +309,9 @@ static void fake_deliver(fake_btl_t *fake, mca_btl_base_tag_t tag, void *data, s
 #endif
 }
 
+/* What the peer's answers say that frames to it are to carry. */
+static uint16_t peers_handle;
+
 /* Completes all probes in the queue; answers the questions among them if asked to. Returns how many
  * questions. */
 static inline int fake_answer(fake_btl_t *fake, bool answer)
@@ -327,6 +330,7 @@ static inline int fake_answer(fake_btl_t *fake, bool answer)
                 word[1] += FSBML_PACKET_ANSWER - FSBML_PACKET_ASK; /* with its flags */
                 word[2] = 1;                                       /* of job 1 */
                 word[3] = (uint32_t) from + 1;
+                word[7] = (word[7] & 0xffff) | (uint32_t) peers_handle << 16;
                 fake_deliver(fake, FSBML_TAG_PROBE, word, sizeof(word));
             }
         }

@@ -143,7 +143,7 @@ FAKE_TEST(the_other_end_awaits_it)
     const uint64_t own = (uint64_t) 1 << 32 ^ 2 << 8 ^ fsbml_life,
                    other = (uint64_t) 1 << 32 ^ 1 << 8 ^ fsbml_life;
     const fsbml_delivery_peer_t ends = {
-        .own_life = other, .peer_life = own, .own_handle = 2, .peer_handle = 1, .paths = RAILS};
+        .own_life = other, .peer_life = own, .own_handle = 0, .peer_handle = 0, .paths = RAILS};
     fsbml_delivery_limits_t limits;
     fsbml_delivery_limits(&limits);
     fsbml_delivery_t *far = fsbml_delivery_create(&limits, &ends);

@@ -9,8 +9,6 @@
 static bool is_on, ignores_pipe;
 static fsbml_delivery_limits_t limits;
 
-enum { MOST_HANDLES = 65536 };
-
 bool fsbml_failover_is_on(void)
 {
     return is_on;
@@ -18,17 +16,21 @@ bool fsbml_failover_is_on(void)
 
 /* ------------------------------------------------------------------- peers */
 
-static uint64_t life_of(uint32_t rank)
+static uint64_t life_of(const ompi_process_name_t *name)
 {
-    return (uint64_t) OMPI_PROC_MY_NAME->jobid << 32 ^ (uint64_t) rank << 8 ^ fsbml_life;
+    return (uint64_t) name->jobid << 32 ^ (uint64_t) name->vpid << 8 ^ fsbml_life;
+}
+
+static bool is_before(const ompi_process_name_t *a, const ompi_process_name_t *b)
+{
+    return a->jobid != b->jobid ? a->jobid < b->jobid : a->vpid < b->vpid;
 }
 
 /* Whether both ends make and understand frames; *paths: how many of them the end that counts has. */
 static bool agree(const mca_bml_fsbml_endpoint_t *ep, bool counts, uint32_t *paths)
 {
     const ompi_process_name_t *peer = &ep->proc->super.proc_name;
-    if (ep->capacity < 2 || peer->jobid != OMPI_PROC_MY_NAME->jobid || peer->vpid >= MOST_HANDLES
-        || OMPI_PROC_MY_NAME->vpid >= MOST_HANDLES) {
+    if (ep->capacity < 2) {
         return false;
     }
     fsbml_hello_t *hello = malloc(sizeof(*hello));
@@ -41,19 +43,19 @@ static bool agree(const mca_bml_fsbml_endpoint_t *ep, bool counts, uint32_t *pat
 
 static void begin(mca_bml_fsbml_endpoint_t *ep)
 {
-    const uint32_t own = OMPI_PROC_MY_NAME->vpid, peer = ep->proc->super.proc_name.vpid;
-    const bool counts = own < peer;
+    const ompi_process_name_t *own = OMPI_PROC_MY_NAME, *peer = &ep->proc->super.proc_name;
+    const bool counts = is_before(own, peer);
     uint32_t paths;
     if (!is_on || !agree(ep, counts, &paths)) {
         return;
     }
     fsbml_framed_t *p = calloc(1, sizeof(*p) + fsbml_rails.n_rails * sizeof(p->way[0]));
+    const int handle = NULL != p ? fsbml_framed_handle() : -1;
     const fsbml_delivery_peer_t ends = {.own_life = life_of(own),
                                         .peer_life = life_of(peer),
-                                        .own_handle = (uint16_t) peer,
-                                        .peer_handle = (uint16_t) own,
+                                        .own_handle = (uint16_t) handle,
                                         .paths = paths};
-    fsbml_delivery_t *delivery = NULL != p ? fsbml_delivery_create(&limits, &ends) : NULL;
+    fsbml_delivery_t *delivery = handle >= 0 ? fsbml_delivery_create(&limits, &ends) : NULL;
     if (NULL == delivery) {
         free(p); /* its messages are not framed, and those of the peer are not taken: it does not send any */
         return;
@@ -62,8 +64,9 @@ static void begin(mca_bml_fsbml_endpoint_t *ep)
     p->counts = counts;
     p->paths = paths;
     p->delivery = delivery;
+    ep->handle = ends.own_handle;
     fsbml_framed_add(p);
-    fsbml_framed_from(peer, p);
+    fsbml_framed_from(ep->handle, p);
     atomic_store_explicit(&ep->framed, p, memory_order_release);
 }
 
@@ -90,10 +93,17 @@ static int path_known(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
     return OMPI_SUCCESS;
 }
 
-static void path_paired(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, uint32_t peers_rail)
+static void path_paired(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, uint32_t peers_rail,
+                        uint16_t handle)
 {
     fsbml_framed_t *p = fsbml_framed_of(ep);
-    if (NULL != p && !p->counts) {
+    if (NULL == p) {
+        return;
+    }
+    opal_mutex_lock(&p->lock);
+    fsbml_delivery_peer_handle(p->delivery, handle);
+    opal_mutex_unlock(&p->lock);
+    if (!p->counts) {
         number(p, path->rail, peers_rail);
     }
 }
@@ -121,7 +131,7 @@ static void forget(mca_bml_fsbml_endpoint_t *ep)
     if (NULL == p) {
         return;
     }
-    fsbml_framed_from(ep->proc->super.proc_name.vpid, NULL);
+    fsbml_framed_from(ep->handle, NULL);
     atomic_store(&ep->framed, NULL);
     fsbml_framed_remove(p);
     for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
@@ -162,8 +172,6 @@ void fsbml_failover_setup(void)
     }
     fsbml_delivery_limits(&limits);
     limits.wait_ns = mca_bml_fsbml_params.failover_wait_ns;
-    const size_t ranks = fsbml_job_size();
-    fsbml_framed_reset(ranks < MOST_HANDLES ? (uint32_t) ranks : MOST_HANDLES);
     fsbml_failover_uncount();
     for (uint32_t g = 0; g < fsbml_rails.n_groups; ++g) {
         fsbml_framed_construct(fsbml_rails.group[g]);
@@ -195,7 +203,7 @@ void fsbml_failover_teardown(void)
         (void) signal(SIGPIPE, SIG_DFL);
         ignores_pipe = false;
     }
-    fsbml_framed_reset(0);
+    fsbml_framed_reset();
     fsbml_message_keep_memory(false);
     is_on = false;
 }

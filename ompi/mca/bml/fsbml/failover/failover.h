@@ -12,8 +12,7 @@
  * - A frame is a descriptor of that rail's BTL, under one tag of FSBML's. Its completion, which says that the
  *   network has the bytes, completes the message to the PML.
  * - What no rail takes waits here, in the PML's order.
- * - Peers of other jobs, without failover, or with one rail are served by send/ as ever, and so are put and
- *   get of hardware.
+ * - Peers without failover, or with one rail are served by send/ as ever, and so are put and get of hardware.
  */
 #ifndef MCA_BML_FSBML_FAILOVER_H
 #define MCA_BML_FSBML_FAILOVER_H
@@ -184,9 +183,11 @@ void fsbml_failover_uncount(void);
 void fsbml_framed_construct(mca_bml_fsbml_group_t *group);
 /** From now on frames come in. */
 int fsbml_framed_receive(void);
-/** The peer whose frames have this handle. */
-void fsbml_framed_from(uint32_t handle, fsbml_framed_t *p);
-void fsbml_framed_reset(uint32_t handles);
+/** A handle that no peer's frames have had in this life of MPI; -1: there is none, or no memory for it. */
+int fsbml_framed_handle(void);
+/** The peer whose frames have it; NULL: it is gone. */
+void fsbml_framed_from(uint16_t handle, fsbml_framed_t *p);
+void fsbml_framed_reset(void);
 
 /** Under which frames go. */
 #define FSBML_TAG_FRAME ((mca_btl_base_tag_t) (MCA_BTL_TAG_USR + 0x71))

@@ -195,21 +195,45 @@ void fsbml_framed_construct(mca_bml_fsbml_group_t *group)
 
 /* ------------------------------------------------------------------- coming in */
 
-static fsbml_framed_t *_Atomic *from; /* by the handle, which is the peer's rank */
-static uint32_t n_from;
+/* Peers by their handles. None has a handle that another one had: what comes late finds nobody. */
+enum { MOST_HANDLES = 65536, IN_ROW = 256 };
+typedef _Atomic(fsbml_framed_t *) row_t[IN_ROW];
+static _Atomic(row_t *) from[MOST_HANDLES / IN_ROW];
+static _Atomic uint32_t n_handles;
 
-void fsbml_framed_reset(uint32_t handles)
+int fsbml_framed_handle(void)
 {
-    free(from);
-    from = 0 != handles ? calloc(handles, sizeof(*from)) : NULL;
-    n_from = NULL != from ? handles : 0;
+    const uint32_t handle = atomic_fetch_add(&n_handles, 1);
+    if (handle >= MOST_HANDLES) {
+        atomic_store(&n_handles, MOST_HANDLES);
+        return -1;
+    }
+    row_t *none = NULL, *row = atomic_load(&from[handle / IN_ROW]);
+    if (NULL == row && NULL != (row = calloc(1, sizeof(*row)))
+        && !atomic_compare_exchange_strong(&from[handle / IN_ROW], &none, row)) {
+        free(row); /* another thread was first */
+        row = none;
+    }
+    return NULL != row ? (int) handle : -1;
 }
 
-void fsbml_framed_from(uint32_t handle, fsbml_framed_t *p)
+void fsbml_framed_from(uint16_t handle, fsbml_framed_t *p)
 {
-    if (handle < n_from) {
-        atomic_store_explicit(&from[handle], p, memory_order_release);
+    atomic_store_explicit(&(*from[handle / IN_ROW])[handle % IN_ROW], p, memory_order_release);
+}
+
+static fsbml_framed_t *peer_of(int handle)
+{
+    row_t *row = handle >= 0 ? atomic_load_explicit(&from[handle / IN_ROW], memory_order_acquire) : NULL;
+    return NULL != row ? atomic_load_explicit(&(*row)[handle % IN_ROW], memory_order_acquire) : NULL;
+}
+
+void fsbml_framed_reset(void)
+{
+    for (size_t i = 0; i < MOST_HANDLES / IN_ROW; ++i) {
+        free(atomic_exchange(&from[i], NULL));
     }
+    atomic_store(&n_handles, 0);
 }
 
 static void recv_frame(FSBML_RECV_PARAMS(btl, des))
@@ -217,9 +241,7 @@ static void recv_frame(FSBML_RECV_PARAMS(btl, des))
     const mca_btl_base_segment_t *segment = des->des_segments;
     const int handle =
         1 == des->des_segment_count ? fsbml_delivery_handle_of(segment->seg_addr.pval, segment->seg_len) : -1;
-    fsbml_framed_t *p = handle >= 0 && (uint32_t) handle < n_from
-                            ? atomic_load_explicit(&from[handle], memory_order_acquire)
-                            : NULL;
+    fsbml_framed_t *p = peer_of(handle);
     const mca_bml_fsbml_path_t *path = NULL != p ? fsbml_path_over(p->ep, btl) : NULL;
     if (NULL == path || 0 == (p->numbered & fsbml_bit(path->rail))) {
         FSBML_VERBOSE(FSBML_V_PEER, "a frame of nobody that is known here is dropped");

@@ -31,6 +31,12 @@ static bool is_full(int rc)
     return OMPI_ERR_OUT_OF_RESOURCE == rc || OMPI_ERR_TEMP_OUT_OF_RESOURCE == rc;
 }
 
+/* Of a path and of the peer, as this end names them. */
+static uint32_t name(const mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path)
+{
+    return (uint32_t) ep->handle << 16 | (path->rail + 1);
+}
+
 /* Sends the question that is to be sent on this path, if there is one. What its BTL has no room for is tried
  * again by progress(), until the time-out. */
 static void ask(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
@@ -48,7 +54,7 @@ static void ask(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
                                    .seq = seq,
                                    .count = ep->proc->super.proc_name.vpid + 1,
                                    .bytes = ep->proc->super.proc_name.jobid,
-                                   .delay_ns = path->rail + 1};
+                                   .delay_ns = name(ep, path)};
     /* It fills a frame: a path on which only small ones get through would swallow what the PML sends. */
     const int rc = fsbml_packet_send(&path->super, &packet, NULL, 0, fsbml_end_frame(path->rail));
     const uint64_t now = fsbml_now_ns();
@@ -81,7 +87,7 @@ static void answer(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
                                    .seq = path->owed_seq,
                                    .count = OMPI_PROC_MY_NAME->vpid + 1,
                                    .bytes = OMPI_PROC_MY_NAME->jobid,
-                                   .delay_ns = path->rail + 1};
+                                   .delay_ns = name(ep, path)};
     path->owes = false;
     opal_mutex_unlock(&ep->lock);
     if (answers && is_full(fsbml_packet_send(&path->super, &packet, NULL, 0, 0))) {
@@ -115,8 +121,9 @@ void fsbml_ask_pending(mca_bml_fsbml_endpoint_t *ep)
 /* Both ends name a path by the rail of one of them. */
 static void pair(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, const fsbml_packet_t *packet)
 {
-    if (packet->delay_ns > 0 && packet->delay_ns <= FSBML_MAX_RAILS) {
-        fsbml_peers_path_paired(ep, path, packet->delay_ns - 1);
+    const uint32_t rail = packet->delay_ns & 0xffff;
+    if (rail > 0 && rail <= FSBML_MAX_RAILS) {
+        fsbml_peers_path_paired(ep, path, rail - 1, (uint16_t) (packet->delay_ns >> 16));
     }
 }
 

@@ -41,11 +41,11 @@ void fsbml_peers_path_gone(mca_bml_fsbml_path_t *path)
 }
 
 void fsbml_peers_path_paired(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path,
-                             uint32_t peers_rail)
+                             uint32_t peers_rail, uint16_t handle)
 {
     for (size_t i = 0; i < n; ++i) {
         if (NULL != listener[i]->path_paired) {
-            listener[i]->path_paired(ep, path, peers_rail);
+            listener[i]->path_paired(ep, path, peers_rail, handle);
         }
     }
 }

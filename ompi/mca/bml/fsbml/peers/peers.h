@@ -81,6 +81,7 @@ struct mca_bml_fsbml_endpoint_t {
     uint64_t confirmed_ns;      /**< when it said so */
     struct mca_bml_fsbml_endpoint_t *next, *before; /**< in that list, which is a ring */
     struct fsbml_framed_t *_Atomic framed; /**< what failover/ has of it; NULL: its messages are not framed */
+    uint16_t handle;                       /**< what its frames are to carry, so that this end knows it */
     fsbml_far_t *farther;                  /**< what `far` points to if it is not NULL; NULL: it never was */
 
     _Atomic uint32_t n_paths; /**< those below it are complete */
@@ -102,14 +103,15 @@ typedef struct fsbml_packet_t {
                        rail */
     uint32_t
         bytes; /**< PRTT, REQUEST: size of each, header included; TABLE, LOOK: of the record; ASK: its job */
-    uint32_t delay_ns; /**< ASK, ANSWER: the sender's rail, plus 1; REQUEST: of computation between two
-                        * messages; timed ASK: what its answer may wait; timed ANSWER: what it waited, for its
-                        * rail or for the process, if that was more */
+    uint32_t delay_ns; /**< ASK, ANSWER: the sender's rail, plus 1, and its handle for the receiver, times
+                        * 65536; REQUEST: of computation between two messages; timed ASK: what its answer may
+                        * wait; timed ANSWER: what it waited, for its rail or for the process, if that was
+                        * more */
 } fsbml_packet_t;
 enum { FSBML_PACKET_HEADER = 32 };
 /** First word on the wire: "FSB" and a version. A change of it goes with one of the hello's version
  * (core/records/table.cpp), or processes of two FSBML versions would wait for each other's answers. */
-#define FSBML_PACKET_MAGIC UINT32_C(0x03425346)
+#define FSBML_PACKET_MAGIC UINT32_C(0x04425346)
 enum {
     FSBML_PACKET_ASK = 1, /**< echo, please answer on this rail */
     FSBML_PACKET_ANSWER = 2,
@@ -159,8 +161,9 @@ typedef struct fsbml_peers_listener_t {
     /** A new path; with ep->lock. An error: it cannot be used. */
     int (*path_known)(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
     void (*path_gone)(mca_bml_fsbml_path_t *path);
-    /** The peer has said by which of its rails the path leads. */
-    void (*path_paired)(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, uint32_t peers_rail);
+    /** The peer has said by which of its rails the path leads, and its handle for this process. */
+    void (*path_paired)(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path, uint32_t peers_rail,
+                        uint16_t handle);
     /** A path is live now. */
     void (*path_live)(mca_bml_fsbml_endpoint_t *ep);
     /** From the progress function, while something waits: there may be room for it. */
@@ -180,7 +183,7 @@ void fsbml_peers_listen(const fsbml_peers_listener_t *listener);
 int fsbml_peers_path_known(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 void fsbml_peers_path_gone(mca_bml_fsbml_path_t *path);
 void fsbml_peers_path_paired(mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path,
-                             uint32_t peers_rail);
+                             uint32_t peers_rail, uint16_t handle);
 void fsbml_peers_path_live(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_peers_look(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_peers_no_path(mca_bml_fsbml_endpoint_t *ep);

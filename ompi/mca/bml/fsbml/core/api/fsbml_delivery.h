@@ -39,7 +39,7 @@ void fsbml_delivery_limits(fsbml_delivery_limits_t *out) FSBML_NOEXCEPT;
 typedef struct fsbml_delivery_peer_t {
     uint64_t own_life, peer_life; /**< each end's number for its job, process and life of MPI */
     uint16_t own_handle;          /**< what frames to this end carry, so that it knows the peer */
-    uint16_t peer_handle;         /**< what frames to the peer carry */
+    uint16_t peer_handle;         /**< what frames to the peer carry; see fsbml_delivery_peer_handle() */
     uint32_t paths;               /**< both ends number them alike; at most FSBML_MAX_RAILS */
 } fsbml_delivery_peer_t;
 
@@ -48,6 +48,8 @@ typedef struct fsbml_delivery_peer_t {
 typedef struct fsbml_delivery_t fsbml_delivery_t;
 fsbml_delivery_t *fsbml_delivery_create(const fsbml_delivery_limits_t *limits,
                                         const fsbml_delivery_peer_t *peer) FSBML_NOEXCEPT;
+/** The peer says what frames to it are to carry: before the first message. */
+void fsbml_delivery_peer_handle(fsbml_delivery_t *d, uint16_t handle) FSBML_NOEXCEPT;
 /** Afterwards the messages that it had are the caller's. */
 void fsbml_delivery_destroy(fsbml_delivery_t *d) FSBML_NOEXCEPT;
 /** The handle of the peer that a frame is from, or -EBADMSG: it is no frame of this version. */

@@ -67,6 +67,11 @@ fsbml_delivery_t *fsbml_delivery_create(const fsbml_delivery_limits_t *limits,
     return fsbml::guard_new<fsbml_delivery_t>([&] { return new fsbml_delivery_t(*limits, *peer); });
 }
 
+void fsbml_delivery_peer_handle(fsbml_delivery_t *d, uint16_t handle) noexcept
+{
+    d->impl.peer_handle(handle);
+}
+
 void fsbml_delivery_destroy(fsbml_delivery_t *d) noexcept
 {
     delete d;

@@ -22,7 +22,7 @@ namespace
 constexpr std::uint32_t kTableMagic = 0x54425346; // "FSBT"
 constexpr std::uint32_t kHelloMagic = 0x48425346; // "FSBH"
 constexpr std::uint16_t kTableVersion = 5;
-constexpr std::uint16_t kHelloVersion = 5; // goes with that of packets (peers/peers.h)
+constexpr std::uint16_t kHelloVersion = 6; // goes with that of packets (peers/peers.h)
 
 constexpr std::size_t text_max(std::size_t array) noexcept
 {

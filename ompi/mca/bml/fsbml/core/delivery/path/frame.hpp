@@ -110,10 +110,10 @@ constexpr std::uint64_t direction(std::uint64_t sender_life, std::uint64_t recei
     return mix(mix(sender_life) + receiver_life);
 }
 
-constexpr std::uint64_t identity(std::uint64_t direction, std::uint16_t handle) noexcept
+constexpr std::uint64_t identity(std::uint64_t direction) noexcept
 {
     const std::uint64_t first = word_of({Kind::kIdentity, 0, 0, 0, 0, 0});
-    return first | (mix(direction + handle) & 0xffffffffffffULL);
+    return first | (mix(direction) & 0xffffffffffffULL);
 }
 
 constexpr std::uint8_t first_generation(std::uint64_t direction, std::uint8_t path) noexcept

@@ -13,8 +13,8 @@ Peer::Peer(const fsbml_delivery_limits_t &l, const fsbml_delivery_peer_t &peer)
     connection.in_direction = frame::direction(peer.peer_life, peer.own_life);
     connection.own_handle = peer.own_handle;
     connection.peer_handle = peer.peer_handle;
-    connection.out_identity = frame::identity(connection.out_direction, peer.peer_handle);
-    connection.in_identity = frame::identity(connection.in_direction, peer.own_handle);
+    connection.out_identity = frame::identity(connection.out_direction);
+    connection.in_identity = frame::identity(connection.in_direction);
     connection.in_data = frame::word_of({frame::Kind::kData, 0, peer.own_handle, 0, 0, 0});
     for (std::uint32_t i = 0; i < n; ++i) {
         ways[i].out.begin(connection.out_direction, static_cast<std::uint8_t>(i));

@@ -196,6 +196,7 @@ public:
     {
     }
 
+    void peer_handle(std::uint16_t handle) noexcept { peer_.connection.peer_handle = handle; }
     std::uint32_t paths() const noexcept { return peer_.takes; }
     void path_up(std::uint32_t path, std::uint64_t now) noexcept;
     void path_failed(std::uint32_t path, std::uint64_t now) noexcept;
