@@ -126,15 +126,32 @@ lost() {
     harness_result "$name" "$reason"
 }
 
+# spawned NAME: a rail fails in the midst of what a job has to say to one that it has spawned, and stays out.
+spawned() {
+    local name=$1 reason
+    harness_wanted "$name" || return 0
+    harness_cluster_up 2 200mbit 100mbit
+    harness_start "$LIMIT" 2 "${FAILOVER[@]}" "$harness_programs/spawn" 30
+    harness_has_come "$harness_stdout" '^spawn: talks' || :
+    link 0 0 down
+    harness_wait
+    reason=$(harness_failure "spawn" "$LIMIT")
+    [ -n "$reason" ] || grep -q 'rail rail0 .* carries no messages now' "$harness_stderr" || reason="no failure was noticed"
+    harness_result "$name" "$reason"
+    harness_cluster_down # its rail is out
+}
+
 # cut_at_random NAME RANKS CASE...: rails fail in turn, or both, while the cases run, for up to a second each time.
 cut_at_random() {
     local name=$1 ranks=$2 reason case n=0
-    local words=(down dead deaf down)
+    local words=(down dead deaf down) options=(--mca mpi_yield_when_idle 1)
     shift 2
     harness_wanted "$name" || return 0
     harness_cluster_up 2 200mbit 100mbit
     harness_program suite "$@"
-    harness_start "$LIMIT" "$ranks" "${FAILOVER[@]}" --mca mpi_yield_when_idle 1 "${harness_command[@]}"
+    # As in run.sh: what 4.1 has for one-sided communication over TCP, whatever the BML.
+    [ "$harness_major" -ge 5 ] || options+=(--mca osc "pt2pt,sm")
+    harness_start "$LIMIT" "$ranks" "${FAILOVER[@]}" "${options[@]}" "${harness_command[@]}"
     harness_has_come "$harness_stdout" '^case .* begins' || :
     while [ "$n" -lt 12 ] && kill -0 "$harness_pid" 2>/dev/null; do
         link $((RANDOM % 2)) $((n % 2)) "${words[RANDOM % 4]}"
@@ -163,10 +180,12 @@ run_part() {
         paused) paused ;;
         last) last_messages "a rail fails, and MPI_Finalize comes at once" 0 ;;
         all) last_messages "both rails fail, and MPI_Finalize comes at once" 0 1 ;;
+        spawned) spawned "a rail fails amid messages to a spawned process" ;;
         lost) lost "both connections are lost, and rank $node sends" "$node" ;;
         out) both_out "both cables are out, and messages wait" 60 ;;
         end) both_out "both cables are out for longer than messages may wait" 1 ;;
-        random) cut_at_random "rails that fail at any moment" 4 "soak 4" "pt2pt" "requests" "collectives" "datatypes" ;;
+        random) cut_at_random "rails that fail at any moment" 4 "soak 4" pt2pt requests collectives datatypes onesided onesided_passive ;;
+        threads) cut_at_random "rails that fail at any moment, among threads" 4 threads stress ;;
         *) survives "$name" "$node" "$rail" "$word" ;;
     esac
 }
@@ -174,7 +193,8 @@ run_part() {
 harness_begin "Runs jobs whose rails fail and come back." "$@"
 parts=()
 ! harness_in version || parts+=(random "a cable is out at the sender|0|0|down" "lost|0" "lost|1")
+! harness_in version || ! harness_has spawn || parts+=(spawned)
 ! harness_in once || parts+=("a cable is out at the receiver|1|1|down" "no frame passes a rail|0|0|dead" "no frame gets to a node|1|0|deaf"
-    "what a node sends comes back to it|1|0|loop" paused out end last all)
+    "what a node sends comes back to it|1|0|loop" threads paused out end last all)
 harness_lanes run_part "${parts[@]}"
 harness_end
