@@ -141,6 +141,21 @@ spawned() {
     harness_cluster_down # its rail is out
 }
 
+# sessions NAME: a rail fails in the first life of MPI, and stays out in the second one.
+sessions() {
+    local name=$1 reason
+    harness_wanted "$name" || return 0
+    harness_cluster_up 2 200mbit 100mbit
+    harness_start "$LIMIT" 2 "${FAILOVER[@]}" "$harness_programs/sessions" 50
+    harness_has_come "$harness_stdout" '^sessions: life 1' || :
+    link 0 0 down
+    harness_wait
+    reason=$(harness_failure "sessions" "$LIMIT")
+    [ -n "$reason" ] || grep -q 'rail0 .* carries no messages now' "$harness_stderr" || reason="no failure was noticed"
+    harness_result "$name" "$reason"
+    harness_cluster_down # its rail is out
+}
+
 # cut_at_random NAME RANKS CASE...: rails fail in turn, or both, while the cases run, for up to a second each time.
 cut_at_random() {
     local name=$1 ranks=$2 reason case n=0
@@ -181,6 +196,7 @@ run_part() {
         last) last_messages "a rail fails, and MPI_Finalize comes at once" 0 ;;
         all) last_messages "both rails fail, and MPI_Finalize comes at once" 0 1 ;;
         spawned) spawned "a rail fails amid messages to a spawned process" ;;
+        sessions) sessions "a rail fails in the first of two sessions" ;;
         lost) lost "both connections are lost, and rank $node sends" "$node" ;;
         out) both_out "both cables are out, and messages wait" 60 ;;
         end) both_out "both cables are out for longer than messages may wait" 1 ;;
@@ -194,6 +210,7 @@ harness_begin "Runs jobs whose rails fail and come back." "$@"
 parts=()
 ! harness_in version || parts+=(random "a cable is out at the sender|0|0|down" "lost|0" "lost|1")
 ! harness_in version || ! harness_has spawn || parts+=(spawned)
+! harness_in version || ! harness_has sessions || parts+=(sessions)
 ! harness_in once || parts+=("a cable is out at the receiver|1|1|down" "no frame passes a rail|0|0|dead" "no frame gets to a node|1|0|deaf"
     "what a node sends comes back to it|1|0|loop" threads paused out end last all)
 harness_lanes run_part "${parts[@]}"

@@ -3,6 +3,7 @@
 /*
  * MPI initialised and finalised twice in one process through sessions (MPI 4), with traffic in each: what a
  * first life leaves behind must not disturb the second one.
+ *   sessions [ROUNDS]     so many messages of each size, each way (5)
  */
 #include "check.h"
 
@@ -29,7 +30,7 @@ static void meet_all(MPI_Comm comm)
     MPI_Barrier(comm);
 }
 
-static void life(int number)
+static void life(int number, int rounds)
 {
     static const size_t sizes[] = {0, 1, 1000, 16384, 65522, 65537, 300000};
     MPI_Session session;
@@ -46,11 +47,15 @@ static void life(int number)
     CHECK(check_size >= 2, "needs at least 2 ranks, has %d", check_size);
     meet_all(comm);
     const int partner = check_partner();
+    if (0 == check_rank) {
+        printf("sessions: life %d begins\n", number);
+        (void) fflush(stdout);
+    }
     for (int s = 0; s < CHECK_COUNT(sizes); ++s) {
         uint8_t *out = check_alloc(sizes[s]), *in = check_alloc(sizes[s]);
         MPI_Status status;
         check_fill(out, sizes[s], check_seed(check_rank, partner, number, sizes[s]));
-        for (int round = 0; round < 5; ++round) {
+        for (int round = 0; round < rounds; ++round) {
             check_poison(in, sizes[s]);
             MPI_Sendrecv(out, (int) sizes[s], MPI_BYTE, partner, number, in, (int) sizes[s], MPI_BYTE,
                          partner, number, comm, &status);
@@ -68,17 +73,18 @@ static void life(int number)
     MPI_Session_finalize(&session);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int rounds = argc > 1 ? atoi(argv[1]) : 5;
     check_name = "sessions";
-    life(1);
+    life(1, rounds);
     /*
      * Open MPI 5.0 does not keep the lives of different ranks apart: one that has begun the second may
      * connect to another's first, which then ends under its hands (whatever the BML). So all have ended
      * before any begins again.
      */
     check_sleep(0.5);
-    life(2);
+    life(2, rounds);
     if (0 == check_rank) {
         printf("%s: %" PRIu64 " checks passed\n", check_name, all_passed);
     }
