@@ -34,7 +34,8 @@ void fsbml_failover_uncount(void)
 static void note_closed(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 {
     p->failed |= fsbml_bit(rail);
-    p->way[rail].failed_ns = now;
+    p->way[rail].failed_ns = p->way[rail].resumed_ns = now;
+    p->way[rail].sent_again = 0;
     FSBML_VERBOSE(FSBML_V_RAILS, "rail %s to %s carries no messages now", fsbml_rails.rail[rail].name,
                   OMPI_NAME_PRINT(&p->ep->proc->super.proc_name));
 }
