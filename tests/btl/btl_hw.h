@@ -157,6 +157,8 @@ int hw_receive(module_t *m, uint64_t now);
 void hw_rdma(mca_btl_base_module_t *btl);
 /** An operation's effect, when its time has come. */
 void hw_land(event_t *e);
+/** The module dies: what is under way fails, and has landed or never does; the caller has its lock. */
+void hw_fail(module_t *m, bool lands);
 /** Completes and lands what is due at `now`; how many. */
 int hw_complete(module_t *m, uint64_t now);
 

@@ -131,7 +131,7 @@ int hw_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint
     const char *dies = death(m);
     const bool lost = NULL != dies && (m->dead || 0 != strcmp(dies, "after"));
     if (m->dead || (NULL != dies && 0 == strcmp(dies, "before"))) {
-        m->dead = true;
+        hw_fail(m, false);
         pthread_mutex_unlock(&m->lock);
         free(e);
         return OPAL_ERR_UNREACH;
@@ -146,7 +146,7 @@ int hw_send(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint
     e->status = NULL != dies ? OPAL_ERR_UNREACH : OPAL_SUCCESS;
     e->lands_ns = e->done_ns;
     if (NULL != dies) {
-        m->dead = true;
+        hw_fail(m, !lost);
     }
     m->sent++;
     if (NULL != f) {

@@ -119,6 +119,17 @@ void hw_land(event_t *e)
     }
 }
 
+void hw_fail(module_t *m, bool lands)
+{
+    for (event_t *e = m->first; NULL != e; e = e->next) {
+        if (SEND != e->kind) {
+            e->status = e->told ? e->status : OPAL_ERR_UNREACH;
+            e->landed = e->landed || !lands;
+        }
+    }
+    m->dead = true;
+}
+
 static void tell(module_t *m, event_t *e)
 {
     if (SEND == e->kind) {

@@ -51,6 +51,21 @@ dying() {
     harness_result "$name" "$reason"
 }
 
+# surviving WHEN: the same with failover: all that was under way is done again by module 0.
+surviving() {
+    local name="module 1 dies $1 a message, with failover" case reason=""
+    local cases=(requests "order 1" pt2pt)
+    harness_wanted "$name" || return 0
+    harness_program suite "${cases[@]}"
+    harness_job "$LIMIT" 2 --mca bml "$harness_bml" --mca btl self,hw --mca btl_hw_dies "1:$1:200" --mca bml_fsbml_failover 1 --mca bml_fsbml_measure 0 --mca bml_fsbml_verbose 5 \
+        "${harness_command[@]}"
+    for case in "${cases[@]}"; do
+        [ -n "$reason" ] || reason=$(harness_failure "$case" "$LIMIT")
+    done
+    [ -n "$reason" ] || grep -q 'hw#1 to .* carries no messages now' "$harness_stderr" || reason="no failure was noticed"
+    harness_result "$name" "$reason"
+}
+
 harness_begin "Runs MPI programs over a BTL with the semantics of hardware." "$@"
 # shellcheck disable=SC2119
 test_btl_build
@@ -72,5 +87,8 @@ done
 if [ "$harness_major" -eq 4 ] && [ -f "$(openmpi_path "${harness_which[1]}" pkglibdir)/mca_btl_ofi.so" ]; then
     for case in collectives onesided; do over_ofi "$case"; done
 fi
-for when in before within after; do dying "$when"; done
+for when in before within after; do
+    dying "$when"
+    surviving "$when"
+done
 harness_end

@@ -173,7 +173,7 @@ static inline mca_bml_base_endpoint_t *up(int n, uint32_t flags, bool registers)
     for (int i = 0; i < n; ++i) {
         can_rdma(&fake[i], flags, registers);
     }
-    peer_flags = FSBML_HELLO_RDMA;
+    peer_flags = FSBML_HELLO_RDMA | (mca_bml_fsbml_params.failover ? FSBML_HELLO_FRAMES : 0);
     world_up(n);
     mca_bml_base_endpoint_t *ep = peer_up();
     all_answer(n);

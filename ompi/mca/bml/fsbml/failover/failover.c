@@ -144,7 +144,8 @@ static void forget(mca_bml_fsbml_endpoint_t *ep)
 }
 
 /* A BTL says that a connection has failed which has carried messages. They wait for another one; where there
- * is none, or not in time, the PML is told then. What tcp calls fatal is the end of one connection, too. */
+ * is none, or not in time, the PML is told then. What tcp calls fatal is the end of one connection, too; and
+ * of another BTL's, that of one rail. */
 static bool survives(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, bool is_fatal)
 {
     fsbml_framed_t *p = fsbml_framed_of(ep);
@@ -152,12 +153,25 @@ static bool survives(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, bool is_fatal)
         return false;
     }
     opal_mutex_lock(&p->lock);
-    const bool does = 0 != (p->up & fsbml_bit(rail)) && (!is_fatal || p->way[rail].renews);
+    const bool does =
+        0 != (p->up & fsbml_bit(rail))
+        && (!is_fatal || p->way[rail].renews || 0 != (fsbml_framed_rails(p) & ~fsbml_bit(rail)));
     if (does) {
         fsbml_framed_failed(p, rail);
     }
     opal_mutex_unlock(&p->lock);
     return does;
+}
+
+/* The same of a put or get. */
+static bool operation_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail)
+{
+    return survives(ep, rail, false);
+}
+
+static uint32_t working_rails(mca_bml_fsbml_endpoint_t *ep)
+{
+    return NULL != fsbml_framed_of(ep) ? fsbml_failover_rails(ep) : UINT32_MAX;
 }
 
 /* ---------------------------------------------------------------- begin and end */
@@ -188,6 +202,7 @@ void fsbml_failover_setup(void)
     }
     fsbml_peers_listen(&listener);
     fsbml_recv_survive_by(survives);
+    fsbml_rdma_survive_by(operation_failed, working_rails);
     fsbml_renew_setup();
     opal_progress_register(fsbml_failover_look);
 }
@@ -199,6 +214,7 @@ void fsbml_failover_teardown(void)
     }
     opal_progress_unregister(fsbml_failover_look);
     fsbml_recv_survive_by(NULL);
+    fsbml_rdma_survive_by(NULL, NULL);
     if (ignores_pipe) {
         (void) signal(SIGPIPE, SIG_DFL);
         ignores_pipe = false;

@@ -12,7 +12,9 @@
  * - A frame is a descriptor of that rail's BTL, under one tag of FSBML's. Its completion, which says that the
  *   network has the bytes, completes the message to the PML.
  * - What no rail takes waits here, in the PML's order.
- * - Peers without failover, or with one rail are served by send/ as ever, and so are put and get of hardware.
+ * - A put or get with which a rail has failed is done again by another one (send/rdma.c). Only such puts are
+ *   used that have landed when they are complete: what follows one may come by any rail.
+ * - Peers without failover, or with one rail are served by send/ as ever.
  */
 #ifndef MCA_BML_FSBML_FAILOVER_H
 #define MCA_BML_FSBML_FAILOVER_H

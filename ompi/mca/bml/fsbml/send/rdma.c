@@ -26,6 +26,7 @@ typedef struct operation_t {
     mca_bml_fsbml_path_t *path;
     transfer_t t;
     bool lands_later; /* locally complete does not mean that the peer has it */
+    bool given_up;    /* another one stands for it: its BTL may have it, or not */
 } operation_t;
 
 /* Those that are not in use. (Open MPI's own free lists need a processor's compare-and-swap of 16 bytes at
@@ -72,6 +73,68 @@ static void finish(operation_t *op, int status)
              caller, t.cbdata, status);
 }
 
+/* ---------------------------------------------------------------- failover */
+
+static struct {
+    bool (*failed)(mca_bml_fsbml_endpoint_t *ep, uint32_t rail); /* NULL: there is no failover */
+    uint32_t (*rails)(mca_bml_fsbml_endpoint_t *ep);
+} survival;
+
+void fsbml_rdma_survive_by(bool (*failed)(mca_bml_fsbml_endpoint_t *ep, uint32_t rail),
+                           uint32_t (*rails)(mca_bml_fsbml_endpoint_t *ep))
+{
+    survival.failed = failed;
+    survival.rails = rails;
+}
+
+static uint32_t live_rails(mca_bml_fsbml_endpoint_t *ep)
+{
+    const uint32_t live = atomic_load_explicit(&ep->live, memory_order_acquire);
+    return OPAL_LIKELY(NULL == survival.rails) ? live : live & survival.rails(ep);
+}
+
+static void wait_at(operation_t *op, bool at_head)
+{
+    mca_bml_fsbml_endpoint_t *ep = op->ep;
+    opal_mutex_lock(&ep->lock);
+    op->next = at_head ? ep->waiting : NULL;
+    if (NULL == ep->waiting || at_head) {
+        ep->last_waiting = NULL == ep->waiting ? op : ep->last_waiting;
+        ep->waiting = op;
+    } else {
+        ep->last_waiting->next = op;
+        ep->last_waiting = op;
+    }
+    opal_mutex_unlock(&ep->lock);
+    fsbml_watch(ep);
+}
+
+/* A rail has failed with it: true if it is done again, by another one. What a put has written by then, it
+ * writes again. */
+static bool is_done_again(operation_t *op)
+{
+    const bool is = NULL != survival.failed && survival.failed(op->ep, op->path->rail);
+    if (is) {
+        wait_at(op, false);
+    }
+    return is;
+}
+
+/* The same where its BTL may have it, and complete it later. */
+static bool is_replaced(operation_t *op)
+{
+    operation_t *other = NULL != survival.failed ? take_operation() : NULL;
+    if (NULL == other) {
+        return false;
+    }
+    *other = *op;
+    op->given_up = is_done_again(other);
+    if (!op->given_up) {
+        give_back(other);
+    }
+    return op->given_up;
+}
+
 static void completed(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
                       void *local_address, mca_btl_base_registration_handle_t *local_handle, void *context,
                       void *cbdata, int status)
@@ -83,7 +146,11 @@ static void completed(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     (void) cbdata;
     operation_t *op = context;
     mca_bml_fsbml_endpoint_t *ep = op->ep;
-    finish(op, status);
+    if (OPAL_UNLIKELY(op->given_up)) {
+        give_back(op);
+    } else if (OPAL_LIKELY(OPAL_SUCCESS == status) || !is_done_again(op)) {
+        finish(op, status);
+    }
     if (OPAL_UNLIKELY(NULL != atomic_load_explicit(&ep->waiting, memory_order_relaxed))) {
         fsbml_rdma_retry(ep); /* there is room now */
     }
@@ -107,11 +174,10 @@ static int start(const mca_bml_fsbml_path_t *path, operation_t *op)
 }
 
 /* The rails that can do it: live, and with the registrations of both sides. */
-static uint32_t able(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t)
+static uint32_t able(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t, uint32_t live)
 {
-    const uint32_t live = atomic_load_explicit(&ep->live, memory_order_acquire) & ep->group->rdma_rails;
     uint32_t rails = 0;
-    for (uint32_t left = live; 0 != left; left &= left - 1) {
+    for (uint32_t left = live & ep->group->rdma_rails; 0 != left; left &= left - 1) {
         const uint32_t i = (uint32_t) __builtin_ctz(left);
         const mca_btl_base_module_t *real = fsbml_rails.rail[i].btl;
         const size_t threshold = t->is_put ? real->btl_put_local_registration_threshold
@@ -130,12 +196,13 @@ static uint32_t able(mca_bml_fsbml_endpoint_t *ep, const transfer_t *t)
 static int offer(operation_t *op)
 {
     mca_bml_fsbml_endpoint_t *ep = op->ep;
-    if (0 == atomic_load_explicit(&ep->live, memory_order_relaxed)) {
-        return OMPI_ERR_OUT_OF_RESOURCE; /* nothing is proved yet */
+    const uint32_t live = live_rails(ep);
+    if (0 == live) {
+        return OMPI_ERR_OUT_OF_RESOURCE; /* nothing is proved yet, or works now */
     }
     int rc = OMPI_ERR_NOT_AVAILABLE; /* no rail has both registrations: the PML sends instead */
     const size_t size = op->t.size;
-    const uint32_t candidates = able(ep, &op->t);
+    const uint32_t candidates = able(ep, &op->t, live);
     for (uint32_t rails = candidates; 0 != rails;) {
         const uint64_t now = fsbml_now_ns();
         const uint32_t rail = fsbml_choose(ep, now, size, rails);
@@ -151,7 +218,9 @@ static int offer(operation_t *op)
             return OMPI_SUCCESS;
         }
         if (OPAL_UNLIKELY(!fsbml_refused_is_whole(rc))) {
-            fsbml_lost(ep, path->super.btl, rc); /* the operation may be in its queue */
+            if (!is_replaced(op)) {
+                fsbml_lost(ep, path->super.btl, rc); /* the operation may be in its queue */
+            }
             return OMPI_SUCCESS;
         }
         rails &= ~fsbml_bit(rail); /* refused: the next best */
@@ -170,18 +239,10 @@ static int transfer(struct mca_btl_base_endpoint_t *endpoint, const transfer_t *
     }
     op->ep = ep;
     op->t = *t;
+    op->given_up = false;
     const int rc = offer(op);
     if (OPAL_UNLIKELY(OMPI_ERR_OUT_OF_RESOURCE == rc)) {
-        op->next = NULL;
-        opal_mutex_lock(&ep->lock);
-        if (NULL != ep->waiting) {
-            ep->last_waiting->next = op;
-        } else {
-            ep->waiting = op;
-        }
-        ep->last_waiting = op;
-        opal_mutex_unlock(&ep->lock);
-        fsbml_watch(ep);
+        wait_at(op, false);
         return OMPI_SUCCESS;
     }
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
@@ -208,12 +269,7 @@ void fsbml_rdma_retry(mca_bml_fsbml_endpoint_t *ep)
     while (NULL != (op = take_waiting(ep))) {
         const int rc = offer(op);
         if (OMPI_ERR_OUT_OF_RESOURCE == rc) {
-            opal_mutex_lock(&ep->lock);
-            op->next = ep->waiting;
-            ep->last_waiting = NULL != op->next ? ep->last_waiting : op;
-            ep->waiting = op;
-            opal_mutex_unlock(&ep->lock);
-            fsbml_watch(ep);
+            wait_at(op, true);
             return;
         }
         if (OMPI_SUCCESS != rc) {

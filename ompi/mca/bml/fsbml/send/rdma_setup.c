@@ -147,6 +147,10 @@ void fsbml_rdma_construct(mca_bml_fsbml_group_t *group)
         p->btl_get_alignment = greater(first ? 0 : p->btl_get_alignment, real->btl_get_alignment);
         first = false;
     }
+    /* What is complete must be there: its rail may be lost before what follows it. */
+    if (mca_bml_fsbml_params.failover && 0 == (common & FSBML_BTL_FLAGS_REMOTE_COMPLETION)) {
+        common &= ~(uint32_t) MCA_BTL_FLAGS_PUT;
+    }
     if (0 == (common & MCA_BTL_FLAGS_RDMA)) {
         group->rdma_rails = 0; /* one can only put, another only get */
     }

@@ -176,6 +176,15 @@ void fsbml_recv_survive_by(bool (*fn)(mca_bml_fsbml_endpoint_t *ep, uint32_t rai
     survives = fn;
 }
 
+/* A rail may lead to this process as well, for one-sided communication alone. */
+static bool has_messages(ompi_proc_t *proc, const mca_btl_base_module_t *btl)
+{
+    mca_bml_base_endpoint_t *ep = proc->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
+    return NULL != ep && NULL != fsbml_endpoint_entry(ep, btl)
+           && (NULL != fsbml_endpoint_of(ep)
+               || NULL != mca_bml_base_btl_array_find(&ep->btl_send, (mca_btl_base_module_t *) btl));
+}
+
 static void error_trampoline(mca_btl_base_module_t *btl, int32_t flags, struct opal_proc_t *errproc,
                              char *info)
 {
@@ -188,6 +197,9 @@ static void error_trampoline(mca_btl_base_module_t *btl, int32_t flags, struct o
                  && fsbml_proof_failed(ep, (uint32_t) rail, NULL != info ? info : "its connection failed"))
                 || (NULL != survives && survives(ep, (uint32_t) rail, is_fatal)))) {
             return; /* it had not carried anything yet, or what it had is sent again */
+        }
+        if (NULL != survives && !has_messages((ompi_proc_t *) errproc, btl)) {
+            return;
         }
     }
     if (NULL != fsbml_rails.error_cb) {

@@ -188,6 +188,10 @@ int fsbml_rdma_get(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *e
                    mca_btl_base_rdma_completion_fn_t cbfunc, void *cbcontext, void *cbdata);
 /** Tries again the operations to a peer that no rail had room for. */
 void fsbml_rdma_retry(mca_bml_fsbml_endpoint_t *ep);
+/** For failover. `failed` is told that a rail has failed with an operation; true: it is to be done again, by
+ * another one. `rails`: those that work. NULL: no more. */
+void fsbml_rdma_survive_by(bool (*failed)(mca_bml_fsbml_endpoint_t *ep, uint32_t rail),
+                           uint32_t (*rails)(mca_bml_fsbml_endpoint_t *ep));
 /** The peer goes: so do they. */
 void fsbml_rdma_forget(mca_bml_fsbml_endpoint_t *ep);
 void fsbml_rdma_fini(void);
