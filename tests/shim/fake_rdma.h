@@ -20,6 +20,7 @@ static struct {
     size_t bytes;
     bool no_register, refuses, completes_at_once;
     int error;
+    bool completes, keeps; /* what it refuses: with that error, at once or later */
 } rdma[N_FAKES];
 
 typedef struct pending_t {
@@ -77,6 +78,11 @@ static int copy(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *ep, 
     const int rail = fake_number(btl);
     CHECK((char *) ep == fake_endpoint[rail]);
     if (rdma[rail].refuses || fake_refuses(&fake[rail], false)) {
+        if (rdma[rail].completes) {
+            fn(btl, ep, local, local_handle, context, data, rdma[rail].error);
+        } else if (rdma[rail].keeps) {
+            pending[n_pending++] = (pending_t){rail, local, fn, local_handle, context, data};
+        }
         return 0 != rdma[rail].error ? rdma[rail].error : OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (NULL != btl->btl_register_mem) {

@@ -42,16 +42,20 @@ static void complete_one(int i, int status)
 {
     const pending_t p = pending[i];
     pending[i] = pending[--n_pending];
+    status = rdma[p.rail].refuses ? OMPI_ERR_UNREACH : status;
     p.fn(&fake[p.rail].super, (struct mca_btl_base_endpoint_t *) fake_endpoint[p.rail], p.local, p.handle,
          p.context, p.data, status);
 }
 
-/* All that it has fails, what came meanwhile as well; or it takes no more, and may have what it refuses. */
+/* All that it has fails; or it takes no more, and completes what it refuses at once, later, or not at all. */
 static void dies(int rail)
 {
     if (0 == chance(4)) {
+        const uint64_t how = chance(3);
         rdma[rail].refuses = true;
         rdma[rail].error = OMPI_ERR_UNREACH;
+        rdma[rail].completes = 1 == how;
+        rdma[rail].keeps = 2 == how;
         return;
     }
     for (int i = n_pending; i-- > 0;) {
@@ -126,7 +130,7 @@ static void job(void)
             step();
         }
     }
-    for (int i = 0; i < 10000 && 0 != not_done; ++i) {
+    for (int i = 0; i < 10000 && (0 != not_done || 0 != n_pending); ++i) {
         step();
     }
     CHECK(0 == not_done && 0 == memcmp(here, there, at));

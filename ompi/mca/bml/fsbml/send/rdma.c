@@ -19,6 +19,10 @@ typedef struct transfer_t {
     void *cbcontext, *cbdata;
 } transfer_t;
 
+/* With failover, who may do what to an operation: a BTL may complete it within the call that starts it, also
+ * one that it then says to have refused. */
+typedef enum stage_t { STARTING, STARTED, COMPLETED, GIVEN_UP } stage_t;
+
 /* What the caller of an operation gave, while it waits for room or is under way. */
 typedef struct operation_t {
     struct operation_t *next;
@@ -26,7 +30,8 @@ typedef struct operation_t {
     mca_bml_fsbml_path_t *path;
     transfer_t t;
     bool lands_later; /* locally complete does not mean that the peer has it */
-    bool given_up;    /* another one stands for it: its BTL may have it, or not */
+    _Atomic(stage_t) stage;
+    int status; /* once it is completed */
 } operation_t;
 
 /* Those that are not in use. (Open MPI's own free lists need a processor's compare-and-swap of 16 bytes at
@@ -127,12 +132,35 @@ static bool is_replaced(operation_t *op)
     if (NULL == other) {
         return false;
     }
-    *other = *op;
-    op->given_up = is_done_again(other);
-    if (!op->given_up) {
+    other->ep = op->ep;
+    other->path = op->path;
+    other->t = op->t;
+    const bool is = is_done_again(other);
+    if (!is) {
         give_back(other);
     }
-    return op->given_up;
+    return is;
+}
+
+static void settle(operation_t *op, int status)
+{
+    if (OPAL_LIKELY(OPAL_SUCCESS == status) || !is_done_again(op)) {
+        finish(op, status);
+    }
+}
+
+/* Whether the operation is of nobody else: not started yet, nor given up. */
+static bool is_mine(operation_t *op, int status)
+{
+    if (OPAL_LIKELY(NULL == survival.failed)) {
+        return true;
+    }
+    op->status = status;
+    const stage_t before = atomic_exchange(&op->stage, COMPLETED);
+    if (GIVEN_UP == before) {
+        give_back(op);
+    }
+    return STARTED == before;
 }
 
 static void completed(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint,
@@ -146,10 +174,8 @@ static void completed(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
     (void) cbdata;
     operation_t *op = context;
     mca_bml_fsbml_endpoint_t *ep = op->ep;
-    if (OPAL_UNLIKELY(op->given_up)) {
-        give_back(op);
-    } else if (OPAL_LIKELY(OPAL_SUCCESS == status) || !is_done_again(op)) {
-        finish(op, status);
+    if (is_mine(op, status)) {
+        settle(op, status);
     }
     if (OPAL_UNLIKELY(NULL != atomic_load_explicit(&ep->waiting, memory_order_relaxed))) {
         fsbml_rdma_retry(ep); /* there is room now */
@@ -157,7 +183,7 @@ static void completed(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t
 }
 
 /* Gives an operation to one rail. */
-static int start(const mca_bml_fsbml_path_t *path, operation_t *op)
+static int call(const mca_bml_fsbml_path_t *path, operation_t *op)
 {
     const transfer_t *t = &op->t;
     mca_btl_base_module_t *real = path->super.btl;
@@ -171,6 +197,25 @@ static int start(const mca_bml_fsbml_path_t *path, operation_t *op)
     }
     return fn(real, path->super.btl_endpoint, t->local_address, t->remote_address, local, remote, t->size,
               t->flags, t->order, completed, op, op);
+}
+
+/* 0 or more: the rail has it, or has done it (1), or it was settled. */
+static int start(const mca_bml_fsbml_path_t *path, operation_t *op)
+{
+    if (OPAL_LIKELY(NULL == survival.failed)) {
+        return call(path, op);
+    }
+    atomic_store(&op->stage, STARTING);
+    const int rc = call(path, op);
+    stage_t before = STARTING;
+    if (1 == rc || (rc < 0 && fsbml_refused_is_whole(rc))) {
+        return rc;
+    }
+    if (!atomic_compare_exchange_strong(&op->stage, &before, rc >= 0 ? STARTED : GIVEN_UP)) {
+        settle(op, op->status);
+        return OMPI_SUCCESS;
+    }
+    return rc < 0 && is_replaced(op) ? OMPI_SUCCESS : rc;
 }
 
 /* The rails that can do it: live, and with the registrations of both sides. */
@@ -218,9 +263,7 @@ static int offer(operation_t *op)
             return OMPI_SUCCESS;
         }
         if (OPAL_UNLIKELY(!fsbml_refused_is_whole(rc))) {
-            if (!is_replaced(op)) {
-                fsbml_lost(ep, path->super.btl, rc); /* the operation may be in its queue */
-            }
+            fsbml_lost(ep, path->super.btl, rc); /* the operation may be in its queue */
             return OMPI_SUCCESS;
         }
         rails &= ~fsbml_bit(rail); /* refused: the next best */
@@ -239,7 +282,6 @@ static int transfer(struct mca_btl_base_endpoint_t *endpoint, const transfer_t *
     }
     op->ep = ep;
     op->t = *t;
-    op->given_up = false;
     const int rc = offer(op);
     if (OPAL_UNLIKELY(OMPI_ERR_OUT_OF_RESOURCE == rc)) {
         wait_at(op, false);
