@@ -50,8 +50,7 @@ typedef struct fsbml_flow_t {
     _Atomic uint64_t mixed_until_ns; /**< bulk that comes until then has had an urgent message in its midst */
     /* what each message writes, apart from what it only reads */
     _Alignas(64) _Atomic bool has_sent; /**< since it has received */
-    _Atomic uint32_t received;          /**< messages, a long one for several */
-    _Atomic uint32_t answers;           /**< those that came in behind one that was sent */
+    _Atomic uint32_t received, answers; /**< messages; those that came in behind one that was sent */
 } fsbml_flow_t;
 extern fsbml_flow_t fsbml_flow;
 
@@ -62,12 +61,10 @@ static inline void fsbml_flow_sends(void)
         atomic_store_explicit(&fsbml_flow.has_sent, true, memory_order_relaxed);
     }
 }
-static inline void fsbml_flow_receives(size_t bytes)
+static inline void fsbml_flow_receives(void)
 {
-    enum { LONG = 32768 };
     const uint32_t received = atomic_load_explicit(&fsbml_flow.received, memory_order_relaxed);
-    atomic_store_explicit(&fsbml_flow.received, received + 1 + (uint32_t) (bytes / LONG),
-                          memory_order_relaxed);
+    atomic_store_explicit(&fsbml_flow.received, received + 1, memory_order_relaxed);
     if (atomic_load_explicit(&fsbml_flow.has_sent, memory_order_relaxed)) {
         const uint32_t answers = atomic_load_explicit(&fsbml_flow.answers, memory_order_relaxed);
         atomic_store_explicit(&fsbml_flow.answers, answers + 1, memory_order_relaxed);
