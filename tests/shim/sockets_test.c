@@ -66,6 +66,9 @@ FAKE_TEST(a_connection_is_found_by_its_endpoint)
     CHECK(0 == fsbml_sockets_look(0).look.bytes && 0 == fsbml_sockets_look(1).n);
     CHECK(seen.round_trip_ns >= fsbml_flow_round_trip(fsbml_endpoint_of_proc(peer), 0));
     CHECK(0 == fsbml_flow_round_trip(fsbml_endpoint_of_proc(peer), 1));
+    send_bytes(other, e->descriptor, 4096);
+    const fsbml_flow_seen_t back = fsbml_sockets_look(0);
+    CHECK(4096 == back.received && back.usual_ns >= back.round_trip_ns && 0 == back.look.bytes);
     e->state = TCP_CLOSED;
     CHECK(0 == connections(0) && 0 == fsbml_sockets_look(0).n);
     tcp_down();

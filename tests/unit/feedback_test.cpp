@@ -125,7 +125,7 @@ TEST(Feedback, TriesARailThatHasBecomeFarSlower)
 
 fsbml_flow_connection_t held_up(std::uint64_t in_flight)
 {
-    return {100'000, kMs, kMs, 500'000, in_flight, 100'000, 0.95, false};
+    return {100'000, kMs, kMs, 500'000, in_flight, 0, 100'000, 100'000, 0.95, false};
 }
 
 TEST(Feedback, AReceiverThatComputesHoldsItsConnectionUp)
@@ -164,7 +164,14 @@ TEST(Feedback, APeerThatStopsIsNoSlowRail)
 TEST(Feedback, AddsUpConnections)
 {
     fsbml_flow_seen_t seen{};
-    fsbml_flow_connection_t c{1000, 10, 0, 200, 100, 70'000, 0.95, false};
+    fsbml_flow_connection_t c{1000, 10, 0, 200, 100, 500, 70'000, 90'000, 0.95, false};
+    fsbml_flow_add(&seen, &c);
+    c.received = 100;
+    c.usual_ns = 95'000;
+    fsbml_flow_add(&seen, &c);
+    EXPECT_EQ(600U, seen.received);
+    EXPECT_EQ(90'000U, seen.usual_ns); // of the one by which most came
+    seen = {};
     fsbml_flow_add(&seen, &c);
     c.round_trip_ns = 50'000;
     c.is_first = true; // what it has done before is not of this look

@@ -9,6 +9,7 @@
 #include "sched.hpp"
 
 #include <algorithm>
+#include <deque>
 
 struct DestroyFeedback {
     void operator()(fsbml_feedback_t *f) const noexcept { fsbml_feedback_destroy(f); }
@@ -30,6 +31,7 @@ public:
         std::uint64_t asked = 0; // looks
         double bucket = 0.0;     // bytes that pass at once after a pause, and what is in it
         double tokens = 0.0;
+        std::deque<std::pair<std::uint64_t, std::uint64_t>> was; // when, and what was delivered by then
     };
 
     // The models, and what the rails are; in steps of so many ns the transport counts how long it was busy.
@@ -58,6 +60,10 @@ public:
             r.busy += std::min(ns, static_cast<std::uint64_t>(waits));
             r.tokens = std::min(r.bucket, tokens - done);
             r.delivered += static_cast<std::uint64_t>(done);
+            r.was.emplace_back(now, r.delivered);
+            while (r.was.size() > 1 && r.was[1].first + acks_late <= now) {
+                r.was.pop_front();
+            }
         }
         if (given_first > 0) {
             give(0, given_first);
@@ -151,16 +157,20 @@ public:
     std::size_t peers = 1;       // to which it sends
     bool takes_in = true;        // peers have room for what is sent
     std::uint64_t unseen = 0;    // bytes that were delivered while the transport was asked
+    std::uint64_t acks_late = 0; // ns, behind what comes the other way
 
 private:
     fsbml_flow_seen_t look(Rail &r) const
     {
         fsbml_flow_seen_t seen{};
         seen.n = knows ? 1 : 0;
-        const std::uint64_t delivered = r.delivered - std::min(unseen, r.delivered - r.told);
+        const std::uint64_t known = 0 != acks_late ? r.was.front().second : r.delivered;
+        const std::uint64_t delivered = known - std::min(unseen, known - r.told);
         seen.look.bytes = delivered - r.told;
         seen.look.busy_ns = r.busy / busy_step * busy_step;
-        seen.queued = static_cast<std::uint64_t>(r.queued);
+        seen.queued = static_cast<std::uint64_t>(r.queued) + (r.delivered - known);
+        seen.received = 0 != acks_late ? static_cast<std::uint64_t>(1e6 / r.gap) : 0; // in the time of a look
+        seen.usual_ns = round_trip + acks_late;
         seen.in_flight = takes_in ? seen.queued : 0;
         seen.with_bulk = seen.queued > FSBML_FLOW_BULK ? peers : 0;
         seen.round_trip_ns = round_trip;

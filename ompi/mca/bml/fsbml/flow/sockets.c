@@ -154,7 +154,9 @@ static void add(fsbml_connection_t *c, fsbml_flow_seen_t *seen)
                                            .limited_ns = now.limited_ns - c->last.limited_ns,
                                            .queued = now.queued,
                                            .in_flight = now.in_flight,
+                                           .received = now.received - c->last.received,
                                            .round_trip_ns = now.round_trip_ns,
+                                           .usual_ns = now.usual_ns,
                                            .payload = now.payload,
                                            .is_first = !c->is_known};
     fsbml_flow_add(seen, &since);

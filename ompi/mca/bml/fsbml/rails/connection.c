@@ -113,6 +113,8 @@ bool fsbml_kernel_flow(int fd, fsbml_kernel_flow_t *flow)
         .acknowledged = info.tcpi_bytes_acked,
         .busy_ns = (uint64_t) info.tcpi_busy_time * 1000u,
         .limited_ns = (uint64_t) info.tcpi_rwnd_limited * 1000u,
+        .received = info.tcpi_bytes_received,
+        .usual_ns = (uint64_t) info.tcpi_rtt * 1000u,
         .round_trip_ns = knows ? (uint64_t) info.tcpi_min_rtt * 1000u : 0,
         .segments = info.tcpi_data_segs_out,
         .retransmitted = info.tcpi_total_retrans,

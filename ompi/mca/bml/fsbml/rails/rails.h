@@ -192,16 +192,18 @@ bool fsbml_kernel_is_on(int fd, uint32_t rail);
 uint64_t fsbml_kernel_socket(int fd);
 /** Bytes that it has not acknowledged; -1: it is closed. */
 int64_t fsbml_kernel_queued(int fd);
-/** All but the first two, the round trip and the last are sums since it is there. What the kernel is too old
+/** All but the first two, the round trips and the last are sums since it is there. What the kernel is too old
  * to know is 0. */
 typedef struct fsbml_kernel_flow_t {
     uint64_t queued;    /**< bytes that are not acknowledged: on their way, or still here */
     uint64_t in_flight; /**< of them, those that have been sent */
     uint64_t acknowledged, busy_ns, limited_ns; /**< busy: with such; limited: the receiver has no room */
-    uint64_t round_trip_ns;                     /**< the shortest of the last minutes, 0: not known */
-    uint64_t segments;                          /**< with data, each a sample of the round trip */
-    uint64_t retransmitted;                     /**< segments */
-    double payload;                             /**< share of it in what an interface counts */
+    uint64_t received;
+    uint64_t round_trip_ns; /**< the shortest of the last minutes, 0: not known */
+    uint64_t usual_ns;      /**< of late, smoothed */
+    uint64_t segments;      /**< with data, each a sample of the round trip */
+    uint64_t retransmitted; /**< segments */
+    double payload;         /**< share of it in what an interface counts */
 } fsbml_kernel_flow_t;
 /** False: it is closed. */
 bool fsbml_kernel_flow(int fd, fsbml_kernel_flow_t *flow);

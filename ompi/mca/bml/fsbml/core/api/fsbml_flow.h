@@ -57,7 +57,9 @@ typedef struct fsbml_flow_seen_t {
     uint64_t queued;        /**< bytes that the rail has still to take, not what a receiver has no room for */
     uint64_t in_flight;     /**< of them, those that have been sent */
     size_t with_bulk;       /**< connections that have more than FSBML_FLOW_BULK of them */
+    uint64_t received;      /**< bytes, the other way */
     uint64_t round_trip_ns; /**< the shortest */
+    uint64_t usual_ns;      /**< of late, of those that received most */
     double payload;         /**< share of it in what an interface counts */
     bool all_known;         /**< there is no other connection on it */
     uint64_t counted;       /**< bytes that the interface has sent in all; 0: unknown. Not used if alone */
@@ -68,7 +70,8 @@ typedef struct fsbml_flow_connection_t {
     uint64_t acknowledged, busy_ns, limited_ns; /**< as in a look */
     uint64_t queued;                            /**< bytes that are not acknowledged */
     uint64_t in_flight;                         /**< of them, those that have been sent */
-    uint64_t round_trip_ns;
+    uint64_t received;                          /**< bytes, the other way */
+    uint64_t round_trip_ns, usual_ns;           /**< the shortest; of late */
     double payload;
     bool is_first; /**< there was no look before: only what it has left counts */
 } fsbml_flow_connection_t;

@@ -24,6 +24,7 @@ constexpr double kFarFall = 4.0;
 constexpr std::uint64_t kFar = 4; // round trips
 constexpr std::size_t kUnknownQuantum = 65536;
 constexpr std::uint64_t kLookShare = 50; // times what a look takes is the least time from one to the next
+constexpr double kCrossing = 4.0;        // that part of the time, or more
 constexpr double kSlow = 2.0;            // times slower than its model: it would get no more bulk
 constexpr double kDrift = 0.05;          // of the rate, for which the model is not touched
 constexpr double kTold = 1.25;           // likewise for telling
@@ -41,6 +42,8 @@ void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) n
         seen.look.bytes += c.acknowledged;
         seen.look.busy_ns += c.busy_ns;
         seen.look.limited_ns += limited;
+        seen.usual_ns = c.received > seen.received / 2 ? c.usual_ns : seen.usual_ns;
+        seen.received += c.received;
     }
     if (c.is_first || limited <= c.busy_ns / 2) {
         seen.queued += c.queued;
@@ -147,7 +150,7 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
     // queued.
     const bool is_late = look.elapsed_ns > kLateLookNs;
     look.may_have_idled = is_late && look.bytes >= s.queued;
-    look.uncounted_ns = look.may_have_idled ? busy_step_ns_ : is_late ? look.elapsed_ns : 0;
+    look.uncounted_ns = look.may_have_idled ? busy_step_ns_ : is_late || s.is_crossed ? look.elapsed_ns : 0;
     // What a rail is slow with is on its way; what a receiver has no room for is not.
     if (seen.queued > FSBML_FLOW_BULK && seen.in_flight <= FSBML_FLOW_BULK) {
         look.limited_ns = look.elapsed_ns;
@@ -269,9 +272,23 @@ bool Feedback::asks(std::size_t rail, std::uint64_t now_ns) noexcept
     return true;
 }
 
-void Feedback::seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept
+// Where much comes the other way, acknowledgements come behind it: what is under way so long may have
+// arrived, and keeps no rail busy. (To take it for queued gives bulk that crosses half of a rail.)
+fsbml_flow_seen_t Feedback::crossed(std::size_t rail, std::uint64_t now_ns, fsbml_flow_seen_t seen) noexcept
 {
     RailState &s = rail_[rail];
+    s.is_crossed = static_cast<double>(seen.received) * gap(rail) * kCrossing
+                   > static_cast<double>(now_ns - s.looked_ns);
+    if (s.is_crossed) {
+        seen.round_trip_ns = std::max(seen.round_trip_ns, seen.usual_ns);
+    }
+    return seen;
+}
+
+void Feedback::seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &transport) noexcept
+{
+    RailState &s = rail_[rail];
+    const fsbml_flow_seen_t seen = crossed(rail, now_ns, transport);
     s.has_evidence = 0 != seen.n;
     if (!s.has_evidence) { // by the model
         return;

@@ -215,7 +215,7 @@ public:
     // One look, see fsbml_flow.h.
     bool begin(std::uint64_t now_ns) noexcept;
     bool asks(std::size_t rail, std::uint64_t now_ns) noexcept;
-    void seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;
+    void seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &transport) noexcept;
     void end(std::uint64_t took_ns) noexcept;
     bool change(fsbml_rate_change_t &change) noexcept;
 
@@ -240,6 +240,7 @@ private:
         std::uint64_t charged_ns = 0;      // backlog then
         std::uint64_t queued = 0;          // at the look before
         bool is_busy = false;              // it had something to do then
+        bool is_crossed = false;           // much came the other way since then
         bool has_evidence = false;         // connections are known
         std::uint64_t interface_bytes = 0; // at the look before
         // Some round trips ago: what was queued, and what was delivered since.
@@ -250,6 +251,7 @@ private:
         std::atomic<std::size_t> quantum;
     };
 
+    fsbml_flow_seen_t crossed(std::size_t rail, std::uint64_t now_ns, fsbml_flow_seen_t seen) noexcept;
     bool has_model(std::size_t rail) noexcept;
     bool is_busy(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;
     void learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept;
