@@ -198,6 +198,16 @@ FAKE_TEST(short_messages_that_come_one_by_one_have_room)
     down();
 }
 
+/* Offers a part of much for the fast rail, or another one: a policy that has chosen is not overruled. */
+static int taken_by(fsbml_policy_t policy)
+{
+    size_t bytes = 65536;
+    mca_bml_fsbml_params.policy = policy;
+    const int rail = fsbml_flow_rail(ep, 0, 3, &bytes, false, &bytes, 1 << 20);
+    mca_bml_fsbml_params.policy = FSBML_POLICY_ARRIVAL;
+    return rail;
+}
+
 /* What others have may wait for their ends of the rail. */
 FAKE_TEST(a_peer_with_nothing_under_way_is_not_refused)
 {
@@ -212,6 +222,7 @@ FAKE_TEST(a_peer_with_nothing_under_way_is_not_refused)
     pass_time(2);
     (void) look();
     CHECK(is_short() && !is_taken());
+    CHECK(1 == taken_by(FSBML_POLICY_ARRIVAL) && -1 == taken_by(FSBML_POLICY_SINGLE));
     kernel[0].queued = 100;
     CHECK(!is_taken()); /* there are no others */
     world_add_peer();

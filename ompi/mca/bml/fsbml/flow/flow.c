@@ -60,6 +60,7 @@ int fsbml_flow_rail(mca_bml_fsbml_endpoint_t *ep, uint32_t best, uint32_t rails,
     }
     const uint64_t now = fsbml_now_ns();
     note_mixed(now);
+    rails = fsbml_peers_by_time() ? rails : fsbml_bit(best); /* another policy has chosen it */
     fsbml_bulk_t piece = {
         .of = of, .left = left, .bytes = *bytes, .best = best, .rails = rails, .may_cut = may_cut};
     int rail = fsbml_feedback_rail(flow.feedback, now, is_short(now), &piece);
