@@ -34,6 +34,19 @@ TEST(FeedbackOfCrossingBulk, LateAcknowledgementsAreNoSlowRail)
     }
 }
 
+// They come later and later while the other end's queue fills, and sooner when it gets empty.
+TEST(FeedbackOfCrossingBulk, AQueueThatFillsIsNoSlowRail)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    for (std::uint64_t t = 0; t < 1000; ++t) { // ms
+        const std::uint64_t in_cycle = t % 80 * kMs;
+        net.acks_late = in_cycle < 50 * kMs ? 100'000 + in_cycle / 3 : kMs;
+        exchange(net, 1, 1 << 20);
+        EXPECT_LT(net.gap(0), 1.2 * kFast) << t;
+    }
+    EXPECT_TRUE(net.told.empty());
+}
+
 // At one of four looks it has clearly something to do, and never has nothing.
 TEST(FeedbackOfCrossingBulk, ARailThatIsSeldomSeenBusyIsNoFastOne)
 {

@@ -45,7 +45,7 @@ typedef struct fsbml_live_look_t {
     uint64_t bytes;        /**< acknowledged in it */
     uint64_t uncounted_ns; /**< for so much longer than busy_ns it may have been busy */
     bool is_busy;          /**< at its end */
-    bool is_shared;        /**< by connections to several peers, each with bulk */
+    bool is_uneven;        /**< acknowledgements may be: of several peers with bulk, or behind as much */
     bool may_have_idled; /**< it was so long ago that all that was queued then has been acknowledged meanwhile
                           */
 } fsbml_live_look_t;

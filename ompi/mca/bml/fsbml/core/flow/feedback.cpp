@@ -145,7 +145,7 @@ void Feedback::learn(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_se
         s.beyond_ns = 0; // nothing says that the rate has lasted meanwhile
     }
     look.is_busy = is_busy(rail, now_ns, seen);
-    look.is_shared = seen.with_bulk > 1;
+    look.is_uneven = seen.with_bulk > 1 || s.is_crossed;
     // A process that is short of a processor may have left the rail idle, once it had delivered what was
     // queued.
     const bool is_late = look.elapsed_ns > kLateLookNs;

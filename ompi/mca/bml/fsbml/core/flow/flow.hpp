@@ -27,8 +27,9 @@ constexpr std::uint64_t kLateLookNs = 2 * kLookNs; // one that comes later was k
 // to deliver. Looks add up to samples. Two kinds count:
 // - of a rail that was busy at all looks: at least 5 ms and four fragments; of one that takes twice as long
 //   for that as it should, 10 ms and a quarter of one; 100 ms where several peers have bulk, as they may be
-//   slow for so long because others send to them as well, and after a late look, as where processors are busy
-//   acknowledgements wait for one, and come at once then;
+//   slow for so long because others send to them as well, where as much comes as is sent, as acknowledgements
+//   come later while the other end's queue fills, and after a late look, as where processors are busy they
+//   wait for one, and come at once then;
 // - of one that was busy at some of them, at least 20 ms. That is no more than an estimate of how long it was
 //   busy, and each time costs a round trip and two looks on top, so the sample counts only if the rail is
 //   faster than believed by a half even with them, or slower by a half without: so a rail that has recovered,

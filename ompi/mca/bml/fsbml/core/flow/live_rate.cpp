@@ -59,7 +59,7 @@ LiveRate::Change LiveRate::look(const fsbml_live_look_t &l, std::uint64_t round_
                                                 : 0;
     const bool all_of_it = was_busy_ && l.is_busy && !l.may_have_idled;
     const bool begins = l.is_busy && !was_busy_;
-    const bool is_uneven = l.is_shared || (was_busy_ && l.elapsed_ns > kLateLookNs);
+    const bool is_uneven = l.is_uneven || (was_busy_ && l.elapsed_ns > kLateLookNs);
     uneven_ = is_uneven ? kUnevenNs : uneven_ - std::min(uneven_, l.elapsed_ns);
     was_busy_ = l.is_busy;
     if (share(l.limited_ns, l.elapsed_ns) > kLimited) {
