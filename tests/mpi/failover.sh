@@ -126,32 +126,18 @@ lost() {
     harness_result "$name" "$reason"
 }
 
-# spawned NAME: a rail fails in the midst of what a job has to say to one that it has spawned, and stays out.
-spawned() {
-    local name=$1 reason
+# stays_out NAME PATTERN PROGRAM ARGUMENT...: a rail fails when the program has printed that, and stays out.
+stays_out() {
+    local name=$1 pattern=$2 reason
+    shift 2
     harness_wanted "$name" || return 0
     harness_cluster_up 2 200mbit 100mbit
-    harness_start "$LIMIT" 2 "${FAILOVER[@]}" "$harness_programs/spawn" 30
-    harness_has_come "$harness_stdout" '^spawn: talks' || :
+    harness_start "$LIMIT" 2 "${FAILOVER[@]}" "$harness_programs/$1" "${@:2}"
+    harness_has_come "$harness_stdout" "$pattern" || :
     link 0 0 down
     harness_wait
-    reason=$(harness_failure "spawn" "$LIMIT")
+    reason=$(harness_failure "$1" "$LIMIT")
     [ -n "$reason" ] || grep -q 'rail rail0 .* carries no messages now' "$harness_stderr" || reason="no failure was noticed"
-    harness_result "$name" "$reason"
-    harness_cluster_down # its rail is out
-}
-
-# sessions NAME: a rail fails in the first life of MPI, and stays out in the second one.
-sessions() {
-    local name=$1 reason
-    harness_wanted "$name" || return 0
-    harness_cluster_up 2 200mbit 100mbit
-    harness_start "$LIMIT" 2 "${FAILOVER[@]}" "$harness_programs/sessions" 50
-    harness_has_come "$harness_stdout" '^sessions: life 1' || :
-    link 0 0 down
-    harness_wait
-    reason=$(harness_failure "sessions" "$LIMIT")
-    [ -n "$reason" ] || grep -q 'rail0 .* carries no messages now' "$harness_stderr" || reason="no failure was noticed"
     harness_result "$name" "$reason"
     harness_cluster_down # its rail is out
 }
@@ -195,8 +181,8 @@ run_part() {
         paused) paused ;;
         last) last_messages "a rail fails, and MPI_Finalize comes at once" 0 ;;
         all) last_messages "both rails fail, and MPI_Finalize comes at once" 0 1 ;;
-        spawned) spawned "a rail fails amid messages to a spawned process" ;;
-        sessions) sessions "a rail fails in the first of two sessions" ;;
+        spawned) stays_out "a rail fails amid messages to a spawned process" '^spawn: talks' spawn 30 ;;
+        sessions) stays_out "a rail fails in the first of two sessions" '^sessions: life 1' sessions 50 ;;
         lost) lost "both connections are lost, and rank $node sends" "$node" ;;
         out) both_out "both cables are out, and messages wait" 60 ;;
         end) both_out "both cables are out for longer than messages may wait" 1 ;;
