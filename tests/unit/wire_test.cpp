@@ -84,7 +84,7 @@ TEST(Wire, HeaderIsLittleEndian)
 {
     const Bytes b = packed(hello_of(0));
     EXPECT_EQ(std::string(b.begin(), b.begin() + 4), "FSBH");
-    EXPECT_EQ(b[4], 5); // version
+    EXPECT_EQ(b[4], 6); // version
     EXPECT_EQ(b[5], 0);
     EXPECT_EQ(b[8] | b[9] << 8, static_cast<int>(b.size()));
     EXPECT_EQ(b[20], 0xef); // params_digest
