@@ -178,6 +178,33 @@ FAKE_TEST(puts_that_land_later_are_not_offered)
     mca_bml_fsbml_params.failover = false;
 }
 
+static mca_btl_base_module_error_cb_fn_t tell_error;
+
+static int register_error(mca_btl_base_module_t *btl, mca_btl_base_module_error_cb_fn_t fn)
+{
+    (void) btl;
+    tell_error = fn;
+    return OPAL_SUCCESS;
+}
+
+/* What hardware calls fatal is the end of one rail, unless it is the last one. */
+FAKE_TEST(a_fatal_error_is_of_one_rail)
+{
+    static char info[] = "its port is down";
+    mca_bml_fsbml_params.failover = true;
+    (void) up(2, MCA_BTL_FLAGS_RDMA, true);
+    const int before = error.n;
+    fake[0].super.btl_register_error = fake[1].super.btl_register_error = register_error;
+    CHECK(OMPI_SUCCESS == mca_bml.bml_register_error(pml_error));
+    tell_error(&fake[1].super, MCA_BTL_ERROR_FLAGS_FATAL, &peer->super, info);
+    CHECK(before == error.n && works(0) && !works(1));
+    tell_error(&fake[0].super, MCA_BTL_ERROR_FLAGS_FATAL, &peer->super, info);
+    CHECK(before + 1 == error.n);
+    drop_frames();
+    down(2);
+    mca_bml_fsbml_params.failover = false;
+}
+
 int main(int argc, char **argv)
 {
     n_jobs = argc > 1 ? atoi(argv[1]) : n_jobs;

@@ -128,7 +128,7 @@ static bool is_done_again(operation_t *op)
 /* The same where its BTL may have it, and complete it later. */
 static bool is_replaced(operation_t *op)
 {
-    operation_t *other = NULL != survival.failed ? take_operation() : NULL;
+    operation_t *other = take_operation();
     if (NULL == other) {
         return false;
     }
