@@ -77,17 +77,12 @@ shares() {
     [ "$slow" -gt $((fast / 100)) ] || printf 'rail1 (20 Mbit/s) sent only %d bytes, rail0 %d' "$slow" "$fast"
 }
 
-# On a busy machine the fence of the second MPI_Init of Open MPI 5.0.7 now and then never ends, with r2 as well (4 of 33 jobs);
-# others take two seconds. FSBML measures behind it, for some seconds at most, and then shows its table: where the second table
-# is missing, it was not asked for anything yet, and the job has another chance.
 run_sessions() {
     local name=$1 limit=10 ranks=$2
     shift 2
     while :; do
         harness_job "$limit" "$ranks" --mca bml_fsbml_verbose 1 "$@" "$harness_programs/sessions"
-        [ -n "$(harness_ended_late "$limit")" ] || break
-        [ "$(grep -cE 'fsbml: (rail  |not measured)' "$harness_stderr")" -lt 2 ] || break
-        again "$name" "Open MPI's second MPI_Init did not end" 3 || break
+        harness_second_init_hung "$name" "$limit" || break
     done
     sed -i -E '/^\[node[0-9]+:[0-9]+\] fsbml: (rail|not measured)/d' "$harness_stderr"
     harness_result "$name" "$(verdict sessions "$limit")"
