@@ -86,6 +86,20 @@ TEST(FeedbackOfCrossingBulk, WhatHasArrivedIsNoBacklog)
     EXPECT_LE(net.backlog(0), kMs / 4);
 }
 
+// Also where they come later than usual: the other end has just begun.
+TEST(FeedbackOfCrossingBulk, WhatMayHaveArrivedIsNoBacklog)
+{
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    net.acks_late = 5 * kMs;
+    net.is_usual = false;
+    for (const std::uint64_t end = net.now + 200 * kMs; net.now < end; net.step()) {
+        if (net.rail[0].queued < 1.0) {
+            net.give(0, 65536);
+        }
+        EXPECT_LE(static_cast<double>(net.backlog(0)), net.rail[0].queued * kFast + 2.0 * kMs);
+    }
+}
+
 TEST(FeedbackOfCrossingBulk, ARailThatFallsIsFoundOut)
 {
     VirtualRails net(fast_and_slow(), {kFast, kSlow});

@@ -158,6 +158,7 @@ public:
     bool takes_in = true;        // peers have room for what is sent
     std::uint64_t unseen = 0;    // bytes that were delivered while the transport was asked
     std::uint64_t acks_late = 0; // ns, behind what comes the other way
+    bool is_usual = true;        // and the kernel's smoothed round trip has it
 
 private:
     fsbml_flow_seen_t look(Rail &r) const
@@ -170,7 +171,7 @@ private:
         seen.look.busy_ns = r.busy / busy_step * busy_step;
         seen.queued = static_cast<std::uint64_t>(r.queued) + (r.delivered - known);
         seen.received = 0 != acks_late ? static_cast<std::uint64_t>(1e6 / r.gap) : 0; // in the time of a look
-        seen.usual_ns = round_trip + acks_late;
+        seen.usual_ns = round_trip + (is_usual ? acks_late : 0);
         seen.in_flight = takes_in ? seen.queued : 0;
         seen.with_bulk = seen.queued > FSBML_FLOW_BULK ? peers : 0;
         seen.round_trip_ns = round_trip;

@@ -225,7 +225,8 @@ std::uint64_t Feedback::bucket_ns(std::size_t rail) const noexcept
 // the rail has become slower; it is less if charges were too high, but a BTL may keep what its transport has
 // no room for: only a queue that is nearly empty is taken at its word, and what a bucket has let pass has
 // still to come back to it. What waits from one look to the next has met an empty one. Nothing is known of
-// what other ranks have left.
+// what other ranks have left, nor of what has arrived where acknowledgements come behind what the peer sends:
+// if a rail is slow there, its rate says so.
 void Feedback::correct(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_seen_t &seen) noexcept
 {
     const RailState &s = rail_[rail];
@@ -234,7 +235,7 @@ void Feedback::correct(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_
     const bool is_empty = left > 0 && s.queued > FSBML_FLOW_BULK;
     const std::uint64_t most = left + bucket_ns(rail), least = is_empty ? most : left;
     const bool nearly_empty = seen.queued < 2 * s.quantum.load(std::memory_order_relaxed);
-    if (least > s.charged_ns) {
+    if (least > s.charged_ns && !s.is_crossed) {
         static_cast<void>(sched_.correct(rail, s.vft, now_ns, least));
     } else if (most < s.charged_ns && alone_ && seen.all_known && nearly_empty) {
         static_cast<void>(sched_.correct(rail, s.vft, now_ns, most));
