@@ -71,7 +71,10 @@ FAKE_TEST(urgent_messages_amid_bulk_make_queues_short)
 /* In the PML's order, what follows a whole message of 64 KiB waits for all of it. */
 FAKE_TEST(then_long_messages_begin_with_little)
 {
+    static const fsbml_loggp_t far = LOGGP(1e6, 1e3, 0, 80);
     up();
+    fsbml_rails.rail[0].params = far;
+    fsbml_limits_apply_quantum();
     const mca_btl_base_module_t *p = &fsbml_rails.group[0]->pseudo;
     const size_t begins_with = p->btl_rndv_eager_limit;
     CHECK(EAGER + FSBML_PML_HEADER == p->btl_eager_limit
@@ -80,6 +83,32 @@ FAKE_TEST(then_long_messages_begin_with_little)
     CHECK(EAGER == p->btl_eager_limit && FSBML_FLOW_URGENT + FSBML_PML_HEADER == p->btl_rndv_eager_limit);
     fsbml_limits_urgent(false);
     CHECK(EAGER + FSBML_PML_HEADER == p->btl_eager_limit && begins_with == p->btl_rndv_eager_limit);
+    down();
+}
+
+/* Nor with more than a rail carries until the answer is here: 4 (L + o_s + o_r) of it. */
+FAKE_TEST(long_messages_begin_with_what_hides_the_answer)
+{
+    static const struct {
+        fsbml_loggp_t one, other;
+        size_t begins_with;
+    } of[] = {{LOGGP(3e3, 1e3, 0, 80), LOGGP(3e3, 1e3, 0, 800), FSBML_FLOW_URGENT},
+              {LOGGP(3e3, 1e3, 0, 2.5), LOGGP(3e3, 1e3, 0, 5), 8000},
+              {LOGGP(3e3, 1e3, 0, 80), LOGGP(3e3, 1e3, 0, 2.5), 8000},
+              {LOGGP(1e6, 1e3, 0, 80), LOGGP(1e6, 1e3, 0, 80), 8192}}; /* a fragment */
+    up();
+    mca_bml_fsbml_params.quantum = 0;
+    const mca_btl_base_module_t *p = &fsbml_rails.group[0]->pseudo;
+    for (int i = 0; i < (int) (sizeof(of) / sizeof(of[0])); ++i) {
+        fsbml_rails.rail[0].params = of[i].one;
+        fsbml_rails.rail[1].params = of[i].other;
+        fsbml_limits_apply_quantum();
+        CHECK(of[i].begins_with + FSBML_PML_HEADER == p->btl_rndv_eager_limit);
+    }
+    mca_bml_fsbml_params.feedback = false; /* as before: a fragment */
+    fsbml_rails.rail[0].params = fsbml_rails.rail[1].params = of[0].one;
+    fsbml_limits_apply_quantum();
+    CHECK(8192 + FSBML_PML_HEADER == p->btl_rndv_eager_limit);
     down();
 }
 

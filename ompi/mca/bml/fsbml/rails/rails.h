@@ -51,6 +51,7 @@ struct mca_bml_fsbml_group_t {
     size_t eager_limit;           /**< theirs */
     size_t rndv_eager_limit;      /**< likewise */
     size_t quantum;               /**< largest fragment */
+    size_t ahead;                 /**< goes ahead of the answer to a long message */
     uint32_t rdma_rails;          /**< those over which the PML puts and gets; 0: it does neither */
     size_t rdma_frag_size;        /**< of those, before the quantum */
     size_t get_limit;

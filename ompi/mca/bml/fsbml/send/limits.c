@@ -63,7 +63,7 @@ static void drop_gpu_limits(mca_btl_base_module_t *p)
 static void begin_with(mca_bml_fsbml_group_t *group, bool little)
 {
     mca_btl_base_module_t *p = &group->pseudo;
-    const size_t most = little ? FSBML_FLOW_URGENT + FSBML_PML_HEADER : SIZE_MAX;
+    const size_t most = little ? FSBML_FLOW_URGENT + FSBML_PML_HEADER : group->ahead;
     p->btl_eager_limit =
         little ? group->eager_limit : lesser(group->eager_limit + FSBML_PML_HEADER, group->max_send_size);
     p->btl_rndv_eager_limit = lesser(lesser(most, group->quantum), group->rndv_eager_limit);
@@ -103,7 +103,7 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
     p->btl_max_send_size -= mca_bml_fsbml_params.failover ? FSBML_DELIVERY_HEADER : 0;
     p->btl_eager_limit = lesser(p->btl_eager_limit, p->btl_max_send_size);
     p->btl_rndv_eager_limit = lesser(p->btl_rndv_eager_limit, p->btl_max_send_size);
-    group->max_send_size = group->quantum = p->btl_max_send_size;
+    group->max_send_size = group->quantum = group->ahead = p->btl_max_send_size;
     group->eager_limit = p->btl_eager_limit;
     group->rndv_eager_limit = p->btl_rndv_eager_limit;
     begin_with(group, false);
@@ -131,6 +131,19 @@ static size_t parameters(const mca_bml_fsbml_group_t *group, fsbml_loggp_t *para
     }
     *one = 1 == n && in_turn;
     return n;
+}
+
+/* What the fastest rail carries until the answer is here: what is more would only be in the way of the answer
+ * to a message that crosses this one. The PML's own work, and waking up, take as long again. */
+static size_t before_answer(const fsbml_loggp_t *params, size_t n)
+{
+    double most = FSBML_FLOW_URGENT;
+    for (size_t i = 0; i < n; ++i) {
+        const double answer_ns = 4.0 * (params[i].L_ns + params[i].o_s_ns + params[i].o_r_ns);
+        const double carried = answer_ns / params[i].G_ns_per_byte;
+        most = carried > most ? carried : most;
+    }
+    return (size_t) most + FSBML_PML_HEADER;
 }
 
 /* Long messages begin with little, so that nothing waits for long behind what they begin with. */
@@ -171,6 +184,7 @@ void fsbml_limits_apply_quantum(void)
             fsbml_rdma_wake(
                 group); /* and nothing is cut: a second rail gains less than a second copy costs */
         } else if (n > 0) {
+            group->ahead = mca_bml_fsbml_params.feedback ? before_answer(params, n) : group->max_send_size;
             cut(group, fsbml_quantum(params, n, LOSS, LEAST, group->max_send_size));
         }
     }
