@@ -52,6 +52,7 @@ BESIDE=(
     "once|2|2|400mbit 10mbit|order,order 2,match;lifecycle unreceived"
     "once|3|3|2gbit 200mbit|order,collectives,comms"
     "once|2|2|200mbit 20mbit|requests|--mca bml_fsbml_quantum 4096"
+    "once|2|2|2gbit 200mbit|datatypes|--mca bml_fsbml_quantum 10001"
     "once|2|2|200mbit 20mbit|requests|--mca bml_fsbml_quantum 16777216"
     "once|2|2|200mbit 20mbit|order|--mca bml_fsbml_policy thesis"
     "once|2|2|200mbit 20mbit|stress|--mca bml_fsbml_policy roundrobin"

@@ -86,15 +86,15 @@ FAKE_TEST(then_long_messages_begin_with_little)
     down();
 }
 
-/* Nor with more than a rail carries until the answer is here: 4 (L + o_s + o_r) of it. */
+/* Nor with more than a rail carries until the answer is here: 4 (L + o_s + o_r) of it, in units of 4 KiB. */
 FAKE_TEST(long_messages_begin_with_what_hides_the_answer)
 {
     static const struct {
         fsbml_loggp_t one, other;
         size_t begins_with;
     } of[] = {{LOGGP(3e3, 1e3, 0, 80), LOGGP(3e3, 1e3, 0, 800), FSBML_FLOW_URGENT},
-              {LOGGP(3e3, 1e3, 0, 2.5), LOGGP(3e3, 1e3, 0, 5), 8000},
-              {LOGGP(3e3, 1e3, 0, 80), LOGGP(3e3, 1e3, 0, 2.5), 8000},
+              {LOGGP(3e3, 1e3, 0, 1.5), LOGGP(3e3, 1e3, 0, 3), 12288},
+              {LOGGP(3e3, 1e3, 0, 80), LOGGP(3e3, 1e3, 0, 1.5), 12288},
               {LOGGP(1e6, 1e3, 0, 80), LOGGP(1e6, 1e3, 0, 80), 8192}}; /* a fragment */
     up();
     mca_bml_fsbml_params.quantum = 0;
@@ -109,6 +109,10 @@ FAKE_TEST(long_messages_begin_with_what_hides_the_answer)
     fsbml_rails.rail[0].params = fsbml_rails.rail[1].params = of[0].one;
     fsbml_limits_apply_quantum();
     CHECK(8192 + FSBML_PML_HEADER == p->btl_rndv_eager_limit);
+    mca_bml_fsbml_params.quantum = 10001; /* fragments end between elements */
+    fsbml_limits_apply_quantum();
+    CHECK(9984 + FSBML_PML_HEADER == p->btl_max_send_size);
+    mca_bml_fsbml_params.quantum = 0;
     down();
 }
 

@@ -91,7 +91,7 @@ static number_t number[N_NUMBERS] = {
     [N_QUANTUM] = NUMBER(
         "quantum",
         "Largest fragment of a long message, in bytes; 0 = the smallest that still uses every rail well, "
-        "from the measured parameters (0, or 1024-1073741824, default 0)",
+        "from the measured parameters; a multiple of 64 is taken (0, or 1024-1073741824, default 0)",
         0, 1073741824, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY),
     [N_MEASURE] = NUMBER(
         "measure",

@@ -137,13 +137,13 @@ static size_t parameters(const mca_bml_fsbml_group_t *group, fsbml_loggp_t *para
  * to a message that crosses this one. The PML's own work, and waking up, take as long again. */
 static size_t before_answer(const fsbml_loggp_t *params, size_t n)
 {
-    double most = FSBML_FLOW_URGENT;
+    double most = 1.0;
     for (size_t i = 0; i < n; ++i) {
         const double answer_ns = 4.0 * (params[i].L_ns + params[i].o_s_ns + params[i].o_r_ns);
-        const double carried = answer_ns / params[i].G_ns_per_byte;
-        most = carried > most ? carried : most;
+        const double units = answer_ns / params[i].G_ns_per_byte / FSBML_FLOW_URGENT;
+        most = units > most ? units : most;
     }
-    return (size_t) most + FSBML_PML_HEADER;
+    return (size_t) most * FSBML_FLOW_URGENT + FSBML_PML_HEADER;
 }
 
 /* Long messages begin with little, so that nothing waits for long behind what they begin with. */
@@ -157,8 +157,13 @@ void fsbml_limits_urgent(bool begins)
     }
 }
 
+/* Open MPI's datatype engine writes elsewhere when fragments end within an element (4.1.4, 5.0.7): so all but
+ * the last are of whole ones, which have up to 32 bytes. */
+enum { WHOLE = 64 };
+
 static void cut(mca_bml_fsbml_group_t *group, size_t quantum)
 {
+    quantum -= quantum % WHOLE;
     fsbml_rdma_apply_quantum(group, quantum);
     quantum = lesser(quantum + FSBML_PML_HEADER, group->max_send_size);
     group->pseudo.btl_max_send_size = quantum;
