@@ -105,7 +105,7 @@ check_threads() {
     "${fixed[@]}" true 2>/dev/null || fixed=()
     TSAN_OPTIONS=halt_on_error=1 "${fixed[@]}" "$dir/build/tests/unit/threads_test" | gtest_to_tap threads_test
     log=$FSBML_BUILD/log/tsan-shim.log
-    if TSAN_OPTIONS=halt_on_error=1 timeout 300 "${fixed[@]}" "$dir/build/tests/shim/threads_test" >"$log" 2>&1; then
+    if srcdir=$FSBML_BUILD/src/tests TSAN_OPTIONS=halt_on_error=1 timeout 300 "${fixed[@]}" "$dir/build/tests/shim/threads_test" >"$log" 2>&1; then
         sed -n 's/.* messages, /# &/p' "$log"
         printf 'ok - shim/threads_test\n'
     else

@@ -357,11 +357,14 @@ static inline int fake_check_addr(const void *address, int *device, uint64_t *fl
 static void (*fake_test[64])(void);
 static size_t n_fake_tests;
 
+/* The folder tests/, as make says it: the compiler may have been given another one's, and its work kept. */
+#define FAKE_FOLDER (NULL != getenv("srcdir") ? getenv("srcdir") : ".")
+
 static inline int fake_main(void)
 {
     int argc = 0;
     char **argv = NULL;
-    char help[4096];
+    char help[PATH_MAX], from_root[PATH_MAX];
     time_is_virtual = true;
     opal_init_util(&argc, &argv);
 #ifndef FSBML_OMPI_4
@@ -370,13 +373,8 @@ static inline int fake_main(void)
     if (NULL == ompi_mpi_local_convertor) {
         ompi_mpi_local_convertor = opal_convertor_create(opal_local_arch, 0);
     }
-    snprintf(help, sizeof(help), "%.*s/../../ompi/mca/bml/fsbml", (int) (strrchr(__FILE__, '/') - __FILE__),
-             __FILE__);
-    /* What the compiler was given may be relative to this folder, and Open MPI wants to know it from the
-     * root. */
-    char *from_root = realpath(help, NULL);
-    opal_show_help_add_dir(NULL != from_root ? from_root : help);
-    free(from_root);
+    snprintf(help, sizeof(help), "%s/../ompi/mca/bml/fsbml", FAKE_FOLDER);
+    opal_show_help_add_dir(NULL != realpath(help, from_root) ? from_root : help);
     OBJ_CONSTRUCT(&mca_btl_base_modules_initialized, opal_list_t);
     for (size_t i = 0; i < n_fake_tests; ++i) {
         memset(&done, 0, sizeof(done));
