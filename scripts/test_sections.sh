@@ -6,8 +6,8 @@
 #
 # A new section NAME is a word in one of the lists, a line in test_about and test_needs, and a function test_NAME that prints TAP.
 
-# The longest first, so that the last one to end is a short one.
-TEST_BESIDE=(patched-check sanitizers units component commands sid-check debian13-check debian12-check driver clang package rpm
+# The longest first, so that the last one to end is a short one; driver is the longest where nothing has to be compiled.
+TEST_BESIDE=(driver patched-check sanitizers units component commands sid-check debian13-check debian12-check clang package rpm
     bench mpi-sanitizers badinput patched-r2 threads hardware trouble link)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
 TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi versions)
