@@ -150,7 +150,7 @@ static bool put(fsbml_framed_t *p, fsbml_message_t *m, uint32_t rail, const fsbm
     mca_bml_fsbml_path_t *path = fsbml_path(p->ep, rail);
     mca_btl_base_module_t *real = path->super.btl;
     const size_t bytes = m->segment.seg_len; /* the message may be gone when the BTL has it */
-    const bool is_urgent = fsbml_is_urgent(m->record.tag, bytes);
+    const mca_btl_base_tag_t tag = m->record.tag;
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
     if (OPAL_UNLIKELY(fsbml_renew_is_closed(p, rail))) {
         fsbml_framed_failed(p, rail);
@@ -168,9 +168,7 @@ static bool put(fsbml_framed_t *p, fsbml_message_t *m, uint32_t rail, const fsbm
     }
     if (OPAL_LIKELY(rc >= 0)) {
         const uint64_t now = fsbml_now_ns();
-        if (is_urgent) {
-            fsbml_flow_urgent(now);
-        }
+        fsbml_note_urgent(tag, bytes, now);
         fsbml_charge(p->ep, path, now, seal->bytes + bytes, NULL != fsbml_observer);
     } else if (NULL != des && fsbml_refused_is_whole(rc)) {
         real->btl_free(real, des);

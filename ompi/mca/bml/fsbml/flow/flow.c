@@ -10,14 +10,14 @@
 
 enum { SHORT_NS = 1000000000 }; /* queues stay short for so long */
 
-fsbml_flow_t fsbml_flow = {.short_until_ns = UINT64_MAX};
+fsbml_flow_t fsbml_flow;
 
 static struct {
     fsbml_feedback_t *feedback; /* NULL: there is none */
     atomic_flag looking;
     bool alone;       /* no other rank of the node uses the rails */
     uint32_t sharers; /* ranks that share a processor */
-    bool is_short;
+    bool is_small;
     void (*urgent)(bool begins);
     void (*changed)(uint32_t rail, uint64_t into_ns, double before_mbps, double after_mbps);
     uint64_t began_ns;
@@ -26,9 +26,16 @@ static struct {
 
 static bool has_refused; /* in this life of MPI or one before */
 
-static bool is_short(uint64_t now)
+static bool is_short_for(fsbml_flow_kind_t kind, uint64_t now)
 {
-    return now < atomic_load_explicit(&fsbml_flow.short_until_ns, memory_order_relaxed);
+    return now < atomic_load_explicit(&fsbml_flow.short_until_ns[kind], memory_order_relaxed);
+}
+
+/* An answer waits for the bulk of a rendezvous, which is in fragments. Whole messages that wait for room
+ * would cost a program, or a collective operation, whose messages only cross, more than an answer gains. */
+static bool is_short(uint64_t now, bool whole)
+{
+    return is_short_for(FSBML_FLOW_SMALL, now) || (!whole && is_short_for(FSBML_FLOW_ANSWER, now));
 }
 
 static void reach(_Atomic uint64_t *to, uint64_t ns)
@@ -43,11 +50,18 @@ static void reach(_Atomic uint64_t *to, uint64_t ns)
  * one begins, nothing of the first is under way, whatever the model says. */
 static void note_mixed(uint64_t now)
 {
-    if (now < atomic_load_explicit(&fsbml_flow.mixed_until_ns, memory_order_relaxed)) {
-        if (fsbml_sockets_are_drained()) {
-            atomic_store_explicit(&fsbml_flow.mixed_until_ns, 0, memory_order_relaxed);
+    uint32_t mixed = 0;
+    for (int k = 0; k < FSBML_FLOW_KINDS; ++k) {
+        const uint64_t until = atomic_load_explicit(&fsbml_flow.mixed_until_ns[k], memory_order_relaxed);
+        mixed |= now < until ? fsbml_bit((uint32_t) k) : 0;
+    }
+    const bool drained = 0 != mixed && fsbml_sockets_are_drained();
+    for (; 0 != mixed; mixed &= mixed - 1) {
+        const int k = __builtin_ctz(mixed);
+        if (drained) {
+            atomic_store_explicit(&fsbml_flow.mixed_until_ns[k], 0, memory_order_relaxed);
         } else {
-            reach(&fsbml_flow.short_until_ns, now + SHORT_NS);
+            reach(&fsbml_flow.short_until_ns[k], now + SHORT_NS);
         }
     }
 }
@@ -63,10 +77,10 @@ int fsbml_flow_rail(mca_bml_fsbml_endpoint_t *ep, uint32_t best, uint32_t rails,
     rails = fsbml_peers_by_time() ? rails : fsbml_bit(best); /* another policy has chosen it */
     fsbml_bulk_t piece = {
         .of = of, .left = left, .bytes = *bytes, .best = best, .rails = rails, .may_cut = may_cut};
-    int rail = fsbml_feedback_rail(flow.feedback, now, is_short(now), &piece);
+    int rail = fsbml_feedback_rail(flow.feedback, now, is_short(now, !may_cut), &piece);
     if (rail < 0 && fsbml_sockets_is_idle(ep, best, ep->group->quantum)) {
         piece.is_idle = true;
-        rail = fsbml_feedback_rail(flow.feedback, now, is_short(now), &piece);
+        rail = fsbml_feedback_rail(flow.feedback, now, is_short(now, !may_cut), &piece);
     }
     *bytes = piece.bytes;
     if (rail >= 0) {
@@ -143,9 +157,9 @@ static int look(void)
         look_at_rails(now);
         fsbml_feedback_end(flow.feedback, (used_ns() - used) * flow.sharers);
         tell(now);
-        if (is_short(now) != flow.is_short) {
-            flow.is_short = !flow.is_short;
-            flow.urgent(flow.is_short);
+        if (is_short_for(FSBML_FLOW_SMALL, now) != flow.is_small) {
+            flow.is_small = !flow.is_small;
+            flow.urgent(flow.is_small);
         }
     }
     atomic_flag_clear_explicit(&flow.looking, memory_order_release);
@@ -192,9 +206,11 @@ static uint64_t jiffy_ns(void)
 
 void fsbml_flow_setup(void (*urgent)(bool begins))
 {
-    atomic_store(&fsbml_flow.short_until_ns, UINT64_MAX);
     atomic_store(&fsbml_flow.bulk_until_ns, 0);
-    atomic_store(&fsbml_flow.mixed_until_ns, 0);
+    for (int k = 0; k < FSBML_FLOW_KINDS; ++k) {
+        atomic_store(&fsbml_flow.short_until_ns[k], 0);
+        atomic_store(&fsbml_flow.mixed_until_ns[k], 0);
+    }
     if (0 == fsbml_rails.n_groups) {
         return;
     }
@@ -220,8 +236,7 @@ void fsbml_flow_setup(void (*urgent)(bool begins))
     }
     flow.began_ns = fsbml_now_ns();
     flow.urgent = urgent;
-    flow.is_short = false;
-    atomic_store(&fsbml_flow.short_until_ns, 0);
+    flow.is_small = false;
     opal_progress_register_lp(look);
 }
 
@@ -240,6 +255,7 @@ void fsbml_flow_teardown(void)
         FSBML_VERBOSE(FSBML_V_RAILS, "bulk had to wait for room on its rail %u times", refusals);
     }
     opal_progress_unregister(look);
+    flow.urgent(false); /* or the next life of MPI begins with what this one had come to */
     flow.feedback = NULL;
     fsbml_feedback_destroy(feedback);
 }

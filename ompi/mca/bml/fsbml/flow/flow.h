@@ -19,7 +19,7 @@
 /** Messages up to this size are urgent; those beyond FSBML_FLOW_BULK may wait. */
 enum { FSBML_FLOW_URGENT = 4096 };
 
-/** Once there are rails. `urgent` is called when small messages are sent again, or no more. */
+/** Once there are rails. `urgent` is called when small messages come amid bulk again, or no more. */
 void fsbml_flow_setup(void (*urgent)(bool begins));
 void fsbml_flow_teardown(void);
 /** Whoever is told of a rail that has become slower or faster for good: once for each change, `into_ns` after
@@ -44,10 +44,15 @@ bool fsbml_flow_tcp(uint32_t rail, fsbml_flow_tcp_t *sum);
 /** The kernel's shortest round trip to a peer, in ns; 0: not known. */
 uint64_t fsbml_flow_round_trip(mca_bml_fsbml_endpoint_t *ep, uint32_t rail);
 
+/** What bulk is not to be in the way of: small messages, and the answers that other bulk waits for, as where
+ * long messages cross. */
+typedef enum { FSBML_FLOW_SMALL, FSBML_FLOW_ANSWER, FSBML_FLOW_KINDS } fsbml_flow_kind_t;
+
 typedef struct fsbml_flow_t {
-    _Atomic uint64_t short_until_ns; /**< until then queues are short; UINT64_MAX: there is no feedback */
-    _Atomic uint64_t bulk_until_ns;  /**< until then this process' bulk is on its way, by the model */
-    _Atomic uint64_t mixed_until_ns; /**< bulk that comes until then has had an urgent message in its midst */
+    _Atomic uint64_t short_until_ns[FSBML_FLOW_KINDS]; /**< until then queues are short for these */
+    _Atomic uint64_t bulk_until_ns; /**< until then this process' bulk is on its way, by the model */
+    _Atomic uint64_t
+        mixed_until_ns[FSBML_FLOW_KINDS]; /**< bulk that comes until then has these in its midst */
     /* what each message writes, apart from what it only reads */
     _Alignas(64) _Atomic bool has_sent; /**< since it has received */
     _Atomic uint32_t received, answers; /**< messages; those that came in behind one that was sent */
@@ -73,11 +78,12 @@ static inline void fsbml_flow_receives(void)
 }
 
 /** An urgent message is to be sent. */
-static inline void fsbml_flow_urgent(uint64_t now)
+static inline void fsbml_flow_urgent(uint64_t now, fsbml_flow_kind_t kind)
 {
+    _Atomic uint64_t *mixed = &fsbml_flow.mixed_until_ns[kind];
     const uint64_t bulk = atomic_load_explicit(&fsbml_flow.bulk_until_ns, memory_order_relaxed);
-    if (now < bulk && bulk > atomic_load_explicit(&fsbml_flow.mixed_until_ns, memory_order_relaxed)) {
-        atomic_store_explicit(&fsbml_flow.mixed_until_ns, bulk, memory_order_relaxed);
+    if (now < bulk && bulk > atomic_load_explicit(mixed, memory_order_relaxed)) {
+        atomic_store_explicit(mixed, bulk, memory_order_relaxed);
     }
 }
 

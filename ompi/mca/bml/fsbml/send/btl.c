@@ -274,9 +274,7 @@ static inline int sendi_by_best(struct mca_btl_base_endpoint_t *endpoint, struct
         return sendi_elsewhere(ep, path, convertor, header, header_size, payload_size, order, flags, tag,
                                descriptor, des, rc);
     }
-    if (fsbml_is_urgent(tag, bytes)) {
-        fsbml_flow_urgent(now);
-    }
+    fsbml_note_urgent(tag, bytes, now);
     fsbml_charge(ep, path, now, bytes, observed);
     if (NULL != descriptor) {
         *descriptor = NULL; /* the BTL's by now */

@@ -275,9 +275,11 @@ static inline __attribute__((always_inline)) void fsbml_charge(mca_bml_fsbml_end
  * and the answer to one. */
 enum { FSBML_TAG_MATCH = MCA_BTL_TAG_PML + 1, FSBML_TAG_ACK = MCA_BTL_TAG_PML + 4 };
 
-static inline bool fsbml_is_urgent(mca_btl_base_tag_t tag, size_t bytes)
+static inline void fsbml_note_urgent(mca_btl_base_tag_t tag, size_t bytes, uint64_t now)
 {
-    return bytes <= FSBML_FLOW_URGENT && (FSBML_TAG_MATCH == tag || FSBML_TAG_ACK == tag);
+    if (bytes <= FSBML_FLOW_URGENT && (FSBML_TAG_MATCH == tag || FSBML_TAG_ACK == tag)) {
+        fsbml_flow_urgent(now, FSBML_TAG_ACK == tag ? FSBML_FLOW_ANSWER : FSBML_FLOW_SMALL);
+    }
 }
 
 /** Gives a descriptor to this rail and no other. Negative: refused, and as it was; else the rail has it. */
@@ -297,9 +299,7 @@ static inline __attribute__((always_inline)) int fsbml_send_on(mca_bml_fsbml_end
     int rc = real->btl_send(real, path->super.btl_endpoint, des, tag);
     if (OPAL_LIKELY(rc >= 0 || OMPI_ERR_RESOURCE_BUSY == rc)) {
         const uint64_t now = fsbml_now_ns();
-        if (fsbml_is_urgent(tag, bytes)) {
-            fsbml_flow_urgent(now);
-        }
+        fsbml_note_urgent(tag, bytes, now);
         fsbml_charge(ep, path, now, bytes, observed);
         /* Busy, but taken: where ob1 asks for the status itself, it would send that a second time. */
         return OPAL_LIKELY(rc >= 0) ? rc : OMPI_SUCCESS;
