@@ -18,7 +18,7 @@ FAKE_TEST(rails_are_measured)
           && fit(1)->together < 1.05);
     CHECK(virtual_ns - start < 400000000);
     CHECK(sends_table());
-    CHECK(1 == sockets.calmed[0] && 1 == sockets.calmed[1]);
+    CHECK(0 == sockets.calmed[0] && 0 == sockets.calmed[1]); /* looks do that, and know what they have left */
     job_down();
     sockets.possible = false;
 }

@@ -180,7 +180,6 @@ FAKE_TEST(the_mirror_uses_the_other_direction)
         answers_differ = false;
         send_at_ns = virtual_ns + 1000000;
         net_also = send_record;
-        memset(sockets.calmed, 0, sizeof(sockets.calmed));
         fsbml_calibrate();
         for (uint32_t i = 0; i < 2 && NULL != fsbml_table(); ++i) {
             fsbml_loggp_t told;
@@ -188,7 +187,6 @@ FAKE_TEST(the_mirror_uses_the_other_direction)
                   && told.G_ns_per_byte == fsbml_rails.rail[i].model.G_ns_per_byte);
         }
         quantum[back] = fsbml_rails.group[0]->pseudo.btl_max_send_size;
-        CHECK(1 == sockets.calmed[0] && 1 == sockets.calmed[1]); /* its ends of the connections */
         job_down();
         sockets.possible = false;
     }

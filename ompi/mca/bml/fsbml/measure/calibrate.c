@@ -282,15 +282,6 @@ static bool find_partner(uint32_t partner)
     return run.partner->n_paths > 0;
 }
 
-/* A fresh connection is faster for messages of some KiB than one that bulk has gone over. */
-static void end_streams(void)
-{
-    for (uint32_t left = atomic_load(&run.partner->live); 0 != left; left &= left - 1) {
-        const mca_bml_base_btl_t *path = &fsbml_path(run.partner, (uint32_t) __builtin_ctz(left))->super;
-        (void) fsbml_socket_calm(fsbml_socket_find(path->btl, path->btl_endpoint), 0, true);
-    }
-}
-
 void fsbml_calibrate_pair(const fsbml_pair_t *pair, uint32_t rails, fsbml_table_t *table)
 {
     atomic_store(&run.begun, false);
@@ -309,10 +300,8 @@ void fsbml_calibrate_pair(const fsbml_pair_t *pair, uint32_t rails, fsbml_table_
         fsbml_table_apply(table);
     } else if (run.leads) {
         lead(table, rails);
-        end_streams();
     } else {
         follow(pair->round);
-        end_streams();
     }
     run.partner = NULL;
 }
