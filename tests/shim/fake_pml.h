@@ -357,7 +357,8 @@ static inline int fake_check_addr(const void *address, int *device, uint64_t *fl
 static void (*fake_test[64])(void);
 static size_t n_fake_tests;
 
-/* The folder tests/, as make says it: the compiler may have been given another one's, and its work kept. */
+/* The folder tests/, as make says it (by hand: srcdir=.../tests shim/X_test): the compiler may have been
+ * given another one's, and its work kept. */
 #define FAKE_FOLDER (NULL != getenv("srcdir") ? getenv("srcdir") : ".")
 
 static inline int fake_main(void)
