@@ -157,12 +157,21 @@ FAKE_TEST(a_late_answer_brings_a_rail_back)
     world_down(2);
 }
 
+/* As tcp of 5.0 does where the peer has gone before and takes no goodbye. */
+static int tell_goodbye_failed(mca_btl_base_module_t *btl, size_t n, struct opal_proc_t **procs,
+                               struct mca_btl_base_endpoint_t **endpoints)
+{
+    btl_error[fake_number(btl)](btl, 0, procs[0], "Socket closed");
+    return fake_del_procs(btl, n, procs, endpoints);
+}
+
 /* A connection that fails before it was proved is no error for the PML; one that was live is, and by the
- * pseudo BTL. */
+ * pseudo BTL; and none is while its peer is deleted, or later. */
 FAKE_TEST(errors_reach_the_pml_only_from_live_rails)
 {
     fakes_construct(2);
     fake[0].super.btl_register_error = fake[1].super.btl_register_error = register_error;
+    fake[0].super.btl_del_procs = tell_goodbye_failed;
     world_up(2);
     fsbml_calibrated = true;
     CHECK(OMPI_SUCCESS == mca_bml.bml_register_error(pml_error));
@@ -173,6 +182,7 @@ FAKE_TEST(errors_reach_the_pml_only_from_live_rails)
     btl_error[0](&fake[0].super, 0, &peer->super, "closed");
     CHECK(1 == error.n);
     world_down(2);
+    CHECK(1 == error.n && NULL == btl_error[0] && NULL == btl_error[1]);
 }
 
 /* With no rail left, the messages fail with an error and the PML is told; nothing hangs. */

@@ -206,13 +206,14 @@ static int del_proc(ompi_proc_t *proc)
             }
         }
     }
+    /* How its connections end is no error from now on. */
+    proc->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML] = NULL;
     for (size_t k = 0; k < n; ++k) {
         int rc = gone[k].btl->btl_del_procs(gone[k].btl, 1, (opal_proc_t **) &proc, &gone[k].btl_endpoint);
         if (OPAL_SUCCESS != rc) {
             return rc;
         }
     }
-    proc->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML] = NULL;
     fsbml_endpoint_release(bml_ep);
     OBJ_RELEASE(proc);
     OBJ_RELEASE(bml_ep);

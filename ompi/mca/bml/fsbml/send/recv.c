@@ -176,11 +176,16 @@ void fsbml_recv_survive_by(bool (*fn)(mca_bml_fsbml_endpoint_t *ep, uint32_t rai
     survives = fn;
 }
 
-/* A rail may lead to this process as well, for one-sided communication alone. */
+/* Not of a peer that is being deleted: where it has gone before, the goodbye of tcp of 5.0 fails, which ends
+ * a program with sessions alone, whatever the BML. With failover, a rail may lead to this process as well,
+ * for one-sided communication alone. */
 static bool has_messages(ompi_proc_t *proc, const mca_btl_base_module_t *btl)
 {
     mca_bml_base_endpoint_t *ep = proc->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
-    return NULL != ep && NULL != fsbml_endpoint_entry(ep, btl)
+    if (NULL == ep || NULL == survives) {
+        return NULL != ep;
+    }
+    return NULL != fsbml_endpoint_entry(ep, btl)
            && (NULL != fsbml_endpoint_of(ep)
                || NULL != mca_bml_base_btl_array_find(&ep->btl_send, (mca_btl_base_module_t *) btl));
 }
@@ -198,7 +203,7 @@ static void error_trampoline(mca_btl_base_module_t *btl, int32_t flags, struct o
                 || (NULL != survives && survives(ep, (uint32_t) rail, is_fatal)))) {
             return; /* it had not carried anything yet, or what it had is sent again */
         }
-        if (NULL != survives && !has_messages((ompi_proc_t *) errproc, btl)) {
+        if (!has_messages((ompi_proc_t *) errproc, btl)) {
             return;
         }
     }
@@ -235,7 +240,8 @@ int fsbml_recv_register_error(mca_btl_base_module_error_cb_fn_t cbfunc)
     for (size_t i = 0; i < fsbml_rails.n_btls; ++i) {
         mca_btl_base_module_t *btl = fsbml_rails.btls[i];
         if (NULL != btl->btl_register_error) {
-            int rc = btl->btl_register_error(btl, fsbml_rail_of(btl) >= 0 ? error_trampoline : cbfunc);
+            const bool is_ours = NULL != cbfunc && fsbml_rail_of(btl) >= 0;
+            int rc = btl->btl_register_error(btl, is_ours ? error_trampoline : cbfunc);
             if (OMPI_SUCCESS != rc) {
                 return rc;
             }

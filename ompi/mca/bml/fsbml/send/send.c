@@ -100,6 +100,7 @@ void fsbml_send_setup(void)
 
 void fsbml_send_teardown(void)
 {
+    (void) fsbml_recv_register_error(NULL); /* the BTLs are closed after this component */
     fsbml_flow_teardown();
     fsbml_put_unwatch();
     fsbml_onesided_fini();
