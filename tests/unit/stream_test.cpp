@@ -58,6 +58,18 @@ TEST(Stream, IsNotDeceivedByLargePackets)
     EXPECT_GE(20 * good, 18 * all) << good << " of " << all;
 }
 
+// A stream begins slowly, with what is under way until its first answers, and falls behind the rate at first.
+TEST(Stream, FindsABucketThoughItBeginsSlowly)
+{
+    for (const double latency : {20e3, 40e3, 60e3, 80e3}) {
+        for (const double look : {2e3, 8e3}) {
+            Link link{8.0, 1.5, 70e3, latency};
+            link.least_look_ns = look;
+            EXPECT_NEAR(55e3, rate_of(link).burst_bytes, 15e3) << latency << " " << look;
+        }
+    }
+}
+
 TEST(Stream, HasNoBucketWhereThereIsNone)
 {
     for (const double G : {400.0, 40.0, 4.0, 0.4}) {

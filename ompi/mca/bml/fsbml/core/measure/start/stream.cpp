@@ -38,6 +38,7 @@ constexpr std::uint64_t kLonger = 2;        // a stream that was disturbed may t
 constexpr double kBucketWas =
     2.0; // ... or one that is so many times slower now than in all: a bucket had to be emptied
 constexpr double kLineSpeed = 0.6; // what passes a bucket takes at most that share of the time
+constexpr double kKnee = 0.75;     // of a bucket, by which that is judged
 constexpr double kBucketNs = 50e3; // less than that delays nothing noticeably
 
 } // namespace
@@ -262,11 +263,14 @@ double Stream::bucket(double G) const noexcept
                - static_cast<double>(stamp_[i].ns - stamp_[0].ns) / G;
     };
     const double ahead = line((end - 1) - (end - 1) / 4);
+    // A stream begins slowly and falls behind, the bucket being full; what it makes good does not count,
+    // either.
+    std::size_t behind = 0;
     std::size_t knee = 1;
-    while (knee + 1 < end && line(knee) < ahead / 2.0) {
-        ++knee;
+    for (; knee + 1 < end && line(knee) < kKnee * ahead; ++knee) {
+        behind = line(knee) <= 0.0 ? knee : behind;
     }
-    if (ahead * G < kBucketNs || slope(0, knee) > kLineSpeed * G) {
+    if (ahead * G < kBucketNs || slope(behind, knee) > kLineSpeed * G) {
         return 0.0;
     }
     return ahead + static_cast<double>(stamp_[0].bytes); // the first message passed with the bucket
