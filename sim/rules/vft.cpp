@@ -90,7 +90,6 @@ public:
     {
         for (std::size_t i = 0; i < rails_.size(); ++i) {
             base_.push_back(settled_base(i));
-            least_burst_ = 0 == i ? rails_[i].burst_ns : std::min(least_burst_, rails_[i].burst_ns);
         }
     }
 
@@ -103,7 +102,7 @@ public:
             const bool above = p.break_bytes > 0.0 && steps + 1.0 >= p.break_bytes;
             const double per_byte =
                 (above ? p.G_above_ns_per_byte : p.G_ns_per_byte) + p.O_s_ns_per_byte + p.O_r_ns_per_byte;
-            const double credit = std::min(p.burst_ns, std::max(per_byte * steps, least_burst_));
+            const double credit = std::min(p.burst_ns, per_byte * steps);
             const double wait = parts_.backlog ? std::max(0.0, (*vft_)[i] - credit - now - p.o_s_ns) : 0.0;
             return wait + base_[i] + rails_.gap(i, fragment.bytes) - rails_.gap(i, 1)
                    + (p.O_s_ns_per_byte + p.O_r_ns_per_byte) * steps;
@@ -142,7 +141,6 @@ private:
     const Parts parts_;
     const std::shared_ptr<Vfts> vft_; // of a process, or with a ledger of its node
     std::vector<double> base_;
-    double least_burst_ = 0.0;
 };
 
 class FormulaMaker final : public RuleMaker

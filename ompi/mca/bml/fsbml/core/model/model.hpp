@@ -247,7 +247,6 @@ struct alignas(64) Rail {
     std::atomic<Ticks> burst{0};                // what a shaper's bucket lets pass at once, in time
     std::atomic<std::uint64_t> gap_per_byte{0}; // G in Q29.35
     std::atomic<Ticks> gap{1};                  // g, a tick at least: no charge is nothing
-    std::atomic<Ticks> least_burst{0};          // of all rails
     // What policy `single` compares, gap(64 KiB), or `roundrobin`: when it was last charged.
     std::atomic<std::uint64_t> turn{0};
 
@@ -256,18 +255,17 @@ struct alignas(64) Rail {
     // whose overlap would cost 2 ns of a decision among 16 rails).
     //
     // The credit is for a shaper, which lets as much pass at once as its bucket holds: that much backlog is
-    // none for the next one. But it is no more than the message's own bytes take, or the shortest burst of
-    // all rails: what else a bucket has given away, to acknowledgements for one, is not known, and on a slow
-    // rail it lasts long, so that many small messages would be lured there. At rest a rail looks as it would
-    // without a bucket. Where no rail has one, kShaped is false, and a decision the shorter.
+    // none for the next one. But it is no more than the message's own bytes take: what else a bucket has
+    // given away, to acknowledgements for one, is not known, and many small messages would stay on one rail,
+    // where fast ones carry more side by side. At rest a rail looks as it would without a bucket. Where no
+    // rail has one, kShaped is false, and a decision the shorter.
     template <bool kShaped>
     Ticks delivery(Ticks vft, Ticks now, Ticks beyond, std::uint64_t steps) const noexcept
     {
         constexpr auto relaxed = std::memory_order_relaxed;
         const Ticks bytes = bytes_cost_floor(per_byte.load(std::memory_order_acquire), steps);
         const Ticks idle = base.load(relaxed) + bytes;
-        const Ticks credit =
-            kShaped ? std::min(burst.load(relaxed), std::max(bytes, least_burst.load(relaxed))) : 0;
+        const Ticks credit = kShaped ? std::min(burst.load(relaxed), bytes) : 0;
         const Ticks then = now + o_s.load(relaxed) + credit;
         return vft - then < beyond ? vft + (idle - then) : idle;
     }

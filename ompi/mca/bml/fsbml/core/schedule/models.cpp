@@ -76,7 +76,7 @@ Ticks settled_base(const Fixed *all, std::uint32_t measured, std::size_t rail, T
 }
 
 // The rail's line for sizes from `start` on.
-void put(Rail &r, const Fixed &m, std::uint64_t start, Ticks base, Ticks least_burst) noexcept
+void put(Rail &r, const Fixed &m, std::uint64_t start, Ticks base) noexcept
 {
     constexpr auto relaxed = std::memory_order_relaxed;
     const bool above = 0 != m.from && m.from <= start;
@@ -84,7 +84,6 @@ void put(Rail &r, const Fixed &m, std::uint64_t start, Ticks base, Ticks least_b
     r.base.store(above ? base + (m.g_above - m.g) - bytes_cost_floor(per_byte, m.from) : base, relaxed);
     r.o_s.store(m.o_s, relaxed);
     r.burst.store(m.burst, relaxed);
-    r.least_burst.store(least_burst, relaxed);
     r.gap.store(above ? m.g_above - bytes_cost(per_byte, m.from) : m.g, relaxed);
     r.gap_per_byte.store(per_byte, relaxed);
     r.per_byte.store(per_byte + m.O_s + m.O_r, std::memory_order_release);
@@ -124,12 +123,10 @@ bool Models::renew(fsbml_policy_t policy, std::uint32_t measured) noexcept
     std::uint64_t start[FSBML_MAX_RAILS + 1] = {0};
     std::size_t rows = 1;
     bool shaped = false;
-    Ticks least_burst = kTimeMax;
     for (std::size_t i = 0; i < FSBML_MAX_RAILS; ++i) {
         if (0 != (measured >> i & 1)) {
             all[i] = Fixed(model_[i]);
             shaped |= 0 != all[i].burst;
-            least_burst = std::min(least_burst, all[i].burst);
             start[rows] = all[i].from;
             rows += 0 != all[i].from ? 1 : 0;
         }
@@ -144,7 +141,7 @@ bool Models::renew(fsbml_policy_t policy, std::uint32_t measured) noexcept
                 FSBML_POLICY_ARRIVAL == policy ? settled_base(all, measured, i, handicap) : all[i].base;
             handicap_[i].store(handicap, std::memory_order_relaxed);
             for (std::size_t k = 0; k < rows; ++k) {
-                put(row_[k][i], all[i], start[k], base, least_burst);
+                put(row_[k][i], all[i], start[k], base);
             }
             if (FSBML_POLICY_SINGLE == policy) {
                 const auto bulk = static_cast<double>(kBulkMessage);
