@@ -9,7 +9,7 @@
 
 #include "fake_refusal.h"
 
-enum { RAILS = 3, MOST_BYTES = 3000, LEAST_BYTES = 24, MOST_MESSAGES = 1 << 20, QUEUED = 1 << 14 };
+enum { RAILS = 3, MOST_BYTES = 5000, LEAST_BYTES = 24, MOST_MESSAGES = 1 << 20, QUEUED = 1 << 14 };
 
 typedef struct frame_t {
     size_t bytes;

@@ -174,6 +174,35 @@ FAKE_TEST(bulk_that_has_arrived_is_none)
     down();
 }
 
+/* What a message begins with is bulk, too: behind several of those, it is too late to see that nothing was
+ * under way. */
+FAKE_TEST(a_phase_may_begin_with_requests)
+{
+    static unsigned char bytes[FSBML_FLOW_BULK];
+    static opal_datatype_t type;
+    kernel_connects();
+    up();
+    mca_bml_base_btl_t *entry = eager_of(peer->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML]);
+    for (int begins = 0; begins < 2; ++begins) {
+        bulk();
+        fsbml_flow_urgent(fsbml_now_ns(), FSBML_FLOW_SMALL);
+        kernel[0].queued = 100;
+        for (int i = 0; i < 4; ++i) {
+            size_t size = FSBML_FLOW_URGENT - (0 == begins ? 0 : 1);
+            mca_btl_base_descriptor_t *des = NULL;
+            opal_convertor_t convertor = fake_convertor(bytes, sizeof(bytes), &type);
+            mca_bml_base_prepare_src(entry, &convertor, MCA_BTL_NO_ORDER, 16, &size,
+                                     MCA_BTL_DES_FLAGS_PRIORITY, &des);
+            mca_bml_base_free(entry, des);
+            kernel[0].queued += 4096;
+        }
+        bulk();
+        CHECK(is_short() == (1 == begins)); /* what is less than a request is none */
+    }
+    kernel[0].queued = 0;
+    down();
+}
+
 FAKE_TEST(without_feedback_they_are_always_long)
 {
     up();

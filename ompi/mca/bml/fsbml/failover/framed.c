@@ -56,6 +56,8 @@ static mca_btl_base_descriptor_t *framed_prepare_src(mca_btl_base_module_t *btl,
         if (rail < 0) {
             return NULL;
         }
+    } else {
+        fsbml_flow_begins(*size);
     }
     fsbml_message_t *m = fsbml_message_make(p, reserve + *size, flags);
     if (NULL == m) {

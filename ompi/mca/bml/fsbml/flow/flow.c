@@ -48,7 +48,7 @@ static void reach(_Atomic uint64_t *to, uint64_t ns)
 /* Queues become short where urgent messages and bulk are mixed. That costs bulk the choice of a slower rail
  * that is idle, and a handshake, so a message between two phases of a program does not count: when the next
  * one begins, nothing of the first is under way, whatever the model says. */
-static void note_mixed(uint64_t now)
+void fsbml_flow_bulk_comes(uint64_t now)
 {
     uint32_t mixed = 0;
     for (int k = 0; k < FSBML_FLOW_KINDS; ++k) {
@@ -73,7 +73,7 @@ int fsbml_flow_rail(mca_bml_fsbml_endpoint_t *ep, uint32_t best, uint32_t rails,
         return (int) best;
     }
     const uint64_t now = fsbml_now_ns();
-    note_mixed(now);
+    fsbml_flow_bulk_comes(now);
     rails = fsbml_peers_by_time() ? rails : fsbml_bit(best); /* another policy has chosen it */
     fsbml_bulk_t piece = {
         .of = of, .left = left, .bytes = *bytes, .best = best, .rails = rails, .may_cut = may_cut};

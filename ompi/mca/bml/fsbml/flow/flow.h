@@ -87,6 +87,21 @@ static inline void fsbml_flow_urgent(uint64_t now, fsbml_flow_kind_t kind)
     }
 }
 
+/** Bulk is to be sent. */
+void fsbml_flow_bulk_comes(uint64_t now);
+/** The first part of a message is to be sent: it may be short, and bulk of which the rest waits for its
+ * answer. */
+static inline void fsbml_flow_begins(size_t bytes)
+{
+    if (bytes >= FSBML_FLOW_URGENT
+        && 0
+               != (atomic_load_explicit(&fsbml_flow.mixed_until_ns[FSBML_FLOW_SMALL], memory_order_relaxed)
+                   | atomic_load_explicit(&fsbml_flow.mixed_until_ns[FSBML_FLOW_ANSWER],
+                                          memory_order_relaxed))) {
+        fsbml_flow_bulk_comes(fsbml_now_ns());
+    }
+}
+
 /** The rail for a piece of bulk of *bytes bytes to a peer, of which `best` would deliver first of those in a
  * mask; -1: it is to wait, and to be refused: the PML offers it again. `of` names the message, `left` are its
  * bytes that were not given to any rail yet, these among them. *bytes becomes less only if it `may_cut`. */

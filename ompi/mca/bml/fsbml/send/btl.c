@@ -54,6 +54,8 @@ static mca_btl_base_descriptor_t *pseudo_prepare_src(mca_btl_base_module_t *btl,
             return NULL;
         }
         path = fsbml_path(ep, (uint32_t) rail);
+    } else {
+        fsbml_flow_begins(wanted);
     }
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_descriptor_t *des = real->btl_prepare_src(
