@@ -102,7 +102,7 @@ public:
             const bool above = p.break_bytes > 0.0 && steps + 1.0 >= p.break_bytes;
             const double per_byte =
                 (above ? p.G_above_ns_per_byte : p.G_ns_per_byte) + p.O_s_ns_per_byte + p.O_r_ns_per_byte;
-            const double credit = std::min(p.burst_ns, per_byte * steps);
+            const double credit = std::min(p.burst_ns / 4.0, per_byte * steps);
             const double wait = parts_.backlog ? std::max(0.0, (*vft_)[i] - credit - now - p.o_s_ns) : 0.0;
             return wait + base_[i] + rails_.gap(i, fragment.bytes) - rails_.gap(i, 1)
                    + (p.O_s_ns_per_byte + p.O_r_ns_per_byte) * steps;

@@ -32,7 +32,7 @@ double arrival_of(const fsbml_loggp_t &p, double s, double now, double vft, doub
     const double bytes =
         ((above ? p.G_above_ns_per_byte : p.G_ns_per_byte) + p.O_s_ns_per_byte + p.O_r_ns_per_byte)
         * (s - 1.0);
-    const double credit = std::min(p.burst_ns, bytes);
+    const double credit = std::min(p.burst_ns / 4.0, bytes);
     return std::max(now + p.o_s_ns, vft - credit) + p.L_ns + gap_of(p, s) - p.g_ns + p.o_r_ns
            + (p.O_s_ns_per_byte + p.O_r_ns_per_byte) * (s - 1.0) + more;
 }

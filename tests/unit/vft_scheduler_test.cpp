@@ -140,7 +140,7 @@ TEST(Arrival, AgreesWithAPlainSearch)
                 if (0 != (mask >> r & 1)) {
                     const fsbml_loggp_t &p = models[r];
                     const double through = p.G_ns_per_byte * static_cast<double>(bytes - 1);
-                    arrival[r] = std::max(now + p.o_s_ns, vft[r] - std::min(p.burst_ns, through))
+                    arrival[r] = std::max(now + p.o_s_ns, vft[r] - std::min(p.burst_ns / 4.0, through))
                                  + settled_base(models, r) - p.o_s_ns + through;
                     best = std::min(best, arrival[r]);
                 }
@@ -183,6 +183,18 @@ TEST(Arrival, RailsWithBucketsShareAStream)
         send_one(s.get(), 0, 4096, 3);
     }
     EXPECT_NEAR(8.0, static_cast<double>(counters(s.get(), 0).messages), 1.0);
+}
+
+// A small bucket is hardly ever full: the slow rail gets what it delivers in time without one.
+TEST(Arrival, ASmallBucketOfASlowRailAttractsNothing)
+{
+    fsbml_loggp_t fast = loggp(20e3, 1e3, 1e3, 1e3, 40.0), slow = loggp(20e3, 1e3, 1e3, 1e3, 400.0);
+    slow.burst_ns = 3100.0 * slow.G_ns_per_byte;
+    const SchedPtr s = make_sched({fast, slow});
+    for (int i = 0; i < 16; ++i) {
+        send_one(s.get(), 0, 2048, 3);
+    }
+    EXPECT_EQ(1U, counters(s.get(), 1).messages);
 }
 
 // A rail's state is one for all destinations: traffic to a peer that only rail 0 reaches moves others to

@@ -127,8 +127,8 @@ size_t fsbml_sched_cut(const fsbml_sched_t *s, uint64_t now_ns, size_t bytes, ui
 void fsbml_sched_charge(fsbml_sched_t *s, size_t rail, uint64_t now_ns, size_t bytes) FSBML_NOEXCEPT;
 
 /** Predicted delivery after now_ns of a message of `bytes` bytes on `rail`, in ns (arrival - now): max(now +
- * o_s(s), VFT - credit) + L + gap(s) - gap(1) + O_s (s-1) + o_r(s), where the credit is the burst, but no
- * more than the message's bytes take. */
+ * o_s(s), VFT - credit) + L + gap(s) - gap(1) + O_s (s-1) + o_r(s), where the credit is a quarter of the
+ * burst, but no more than the message's bytes take. */
 uint64_t fsbml_sched_predict(const fsbml_sched_t *s, size_t rail, uint64_t now_ns,
                              size_t bytes) FSBML_NOEXCEPT;
 /** VFT - now in ns, 0 when the rail is idle. */

@@ -241,6 +241,8 @@ inline Ticks backlog(Ticks vft, Ticks now, Ticks beyond) noexcept
 // arithmetic; no charge does. `per_byte` is stored last and read first (release/acquire): a reader that sees
 // the first model at all sees it whole.
 struct alignas(64) Rail {
+    static constexpr Ticks kBucketPart = 4;
+
     std::atomic<std::uint64_t> per_byte{0}; // G + O_s + O_r in Q29.35; 0 = not measured yet
     std::atomic<Ticks> base{0};             // o_s + L + o_r: what the first byte takes on an idle rail
     std::atomic<Ticks> o_s{0};
@@ -255,17 +257,18 @@ struct alignas(64) Rail {
     // whose overlap would cost 2 ns of a decision among 16 rails).
     //
     // The credit is for a shaper, which lets as much pass at once as its bucket holds: that much backlog is
-    // none for the next one. But it is no more than the message's own bytes take: what else a bucket has
-    // given away, to acknowledgements for one, is not known, and many small messages would stay on one rail,
-    // where fast ones carry more side by side. At rest a rail looks as it would without a bucket. Where no
-    // rail has one, kShaped is false, and a decision the shorter.
+    // none for the next one. But it is no more than the message's own bytes take, or many small messages
+    // would stay on one rail where fast ones carry more side by side; nor than a part of the bucket: what
+    // else that has given away, to acknowledgements for one, is not known, and a small one is hardly ever
+    // full. At rest a rail looks as it would without a bucket. Where no rail has one, kShaped is false, and a
+    // decision the shorter.
     template <bool kShaped>
     Ticks delivery(Ticks vft, Ticks now, Ticks beyond, std::uint64_t steps) const noexcept
     {
         constexpr auto relaxed = std::memory_order_relaxed;
         const Ticks bytes = bytes_cost_floor(per_byte.load(std::memory_order_acquire), steps);
         const Ticks idle = base.load(relaxed) + bytes;
-        const Ticks credit = kShaped ? std::min(burst.load(relaxed), bytes) : 0;
+        const Ticks credit = kShaped ? std::min(burst.load(relaxed) / kBucketPart, bytes) : 0;
         const Ticks then = now + o_s.load(relaxed) + credit;
         return vft - then < beyond ? vft + (idle - then) : idle;
     }

@@ -27,15 +27,12 @@ constexpr Ticks kWorth = 4;
 // What a further piece costs at either end besides its own overheads: it is made, found, and waited for.
 constexpr Ticks kPiece = 2000 * kTicksPerNs;
 
-// Of so many messages that a rail's bucket would let pass at once, one is not worth cutting. Small buckets
-// are hardly ever full.
-constexpr Ticks kInBucket = 4;
-
+// Of a message that is so small a part of what a bucket lets pass at once, nothing is worth cutting.
 bool passes_at_once(const Rail &r, Ticks backlog, std::uint64_t steps) noexcept
 {
     const Ticks burst = r.burst.load(std::memory_order_relaxed);
     const Ticks gap = bytes_cost_floor(r.gap_per_byte.load(std::memory_order_relaxed), steps);
-    return kInBucket * gap + backlog <= burst;
+    return Rail::kBucketPart * gap + backlog <= burst;
 }
 
 } // namespace
