@@ -126,6 +126,32 @@ FAKE_TEST(epoll_is_exchanged_for_poll)
     event_base_free(opal_sync_event_base);
 }
 
+static int reasons;
+
+void opal_progress_event_users_increment(void)
+{
+    ++reasons;
+}
+
+void opal_progress_event_users_decrement(void)
+{
+    --reasons;
+}
+
+/* However many connections fail before they are made, in each life of MPI; not where none is of tcp. */
+FAKE_TEST(connections_are_looked_at_in_each_turn)
+{
+    static mca_btl_base_component_t tcp = {.btl_version = {MCA_BTL_DEFAULT_VERSION("tcp")}};
+    for (int life = 0; life < 3; ++life) {
+        fakes_construct(2);
+        fake[1].super.btl_component = 2 == life ? fake[1].super.btl_component : &tcp;
+        world_up(2);
+        CHECK((life < 2) == (reasons > 1000));
+        world_down(2);
+        CHECK(0 == reasons);
+    }
+}
+
 FAKE_TEST(what_is_so_already_stays)
 {
     struct event_base *const base = engine(true);

@@ -3,6 +3,7 @@
 /* The BML module: Open MPI's interface, BTLs that come and go, start and end. */
 
 #include "bml_fsbml.h"
+#include "compat/events.h"
 #include "failover/failover.h"
 #include "pieces/pieces.h"
 #include "report/report.h"
@@ -269,12 +270,22 @@ void fsbml_module_construct(void)
 
 /* ------------------------------------------------------------ the rooms' life */
 
+static bool has_connections(void)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < fsbml_rails.n_rails; ++i) {
+        any = any || fsbml_socket_is_possible(fsbml_rails.rail[i].btl);
+    }
+    return any;
+}
+
 int fsbml_set_up(void)
 {
     int rc = fsbml_rails_setup();
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
+    fsbml_events_look(has_connections());
     fsbml_tcp_view(&fsbml_peers_tcp);
     fsbml_peers_setup();
     fsbml_send_setup();
@@ -293,4 +304,5 @@ void fsbml_tear_down(void)
     fsbml_send_teardown();
     fsbml_measure_teardown();
     fsbml_rails_teardown();
+    fsbml_events_look(false);
 }

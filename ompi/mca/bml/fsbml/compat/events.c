@@ -134,6 +134,23 @@ bool fsbml_events_watch(const char *by)
     return true;
 }
 
+/* tcp counts each connection that is made among the reasons for that, and takes off each that is closed, also
+ * if it never was made (4.1.4, 5.0.7, 6.0): where both ends connect at the same time, or a cable is out. With
+ * none left, connections are looked at a hundred times a second. So there are more reasons than failures. */
+void fsbml_events_look(bool always)
+{
+    enum { REASONS = 1024 };
+    static bool looks;
+    for (int i = 0; looks != always && i < REASONS; ++i) {
+        if (always) {
+            opal_progress_event_users_increment();
+        } else {
+            opal_progress_event_users_decrement();
+        }
+    }
+    looks = always;
+}
+
 void fsbml_events_close(void)
 {
     if (NULL != old) {

@@ -15,4 +15,7 @@ bool fsbml_events_watch(const char *by);
 /** When the component goes; what Open MPI has got stays with it. */
 void fsbml_events_close(void);
 
+/** The progress engine is to look at connections in each turn, or need not any more. */
+void fsbml_events_look(bool always);
+
 #endif /* MCA_BML_FSBML_EVENTS_H */
