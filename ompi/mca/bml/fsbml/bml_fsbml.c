@@ -272,11 +272,11 @@ void fsbml_module_construct(void)
 
 static bool has_connections(void)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < fsbml_rails.n_rails; ++i) {
-        any = any || fsbml_socket_is_possible(fsbml_rails.rail[i].btl);
+    uint32_t i = 0;
+    while (i < fsbml_rails.n_rails && !fsbml_socket_is_possible(fsbml_rails.rail[i].btl)) {
+        ++i;
     }
-    return any;
+    return i < fsbml_rails.n_rails;
 }
 
 int fsbml_set_up(void)

@@ -253,7 +253,6 @@ static void take_part(const fsbml_pairs_t *pairs)
         return;
     }
     fsbml_table_t *table = all + 1;
-    opal_progress_event_users_increment();    /* poll the sockets at every turn */
     for (uint32_t i = 0; i < pairs->n; ++i) { /* by rounds */
         const fsbml_pair_t *pair = &pairs->pair[i];
         if (!fsbml_pairs_is_in(pair)) {
@@ -284,7 +283,6 @@ static void take_part(const fsbml_pairs_t *pairs)
         publish(me == pairs->pair[0].rank[0] ? pairs : &none, all);
     }
     fsbml_calibrate_end();
-    opal_progress_event_users_decrement();
     free(all);
 }
 
