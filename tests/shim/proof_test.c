@@ -185,6 +185,28 @@ FAKE_TEST(errors_reach_the_pml_only_from_live_rails)
     CHECK(1 == error.n && NULL == btl_error[0] && NULL == btl_error[1]);
 }
 
+static size_t n_deleted;
+
+static int fail_to_delete(mca_btl_base_module_t *btl, size_t n, struct opal_proc_t **procs,
+                          struct mca_btl_base_endpoint_t **endpoints)
+{
+    n_deleted += n;
+    (void) fake_del_procs(btl, n, procs, endpoints);
+    return OPAL_ERROR;
+}
+
+/* A BTL that cannot forget a peer keeps no other one from it, and the peer is none any more. */
+FAKE_TEST(a_peer_is_deleted_on_all_rails)
+{
+    fakes_construct(2);
+    fake[0].super.btl_del_procs = fake[1].super.btl_del_procs = fail_to_delete;
+    world_up(2);
+    (void) peer_up();
+    CHECK(OPAL_ERROR == mca_bml.bml_del_procs(1, &peer));
+    CHECK(2 == n_deleted && NULL == fsbml_endpoint_of_proc(peer));
+    world_down(2);
+}
+
 /* With no rail left, the messages fail with an error and the PML is told; nothing hangs. */
 FAKE_TEST(without_any_rail_the_messages_fail)
 {

@@ -182,6 +182,7 @@ static int del_proc(ompi_proc_t *proc)
     mca_bml_base_endpoint_t *bml_ep = proc->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML];
     mca_bml_base_btl_t gone[2 * FSBML_MAX_RAILS + 2];
     size_t n = 0;
+    int rc = OMPI_SUCCESS;
     if (NULL == bml_ep) {
         return OMPI_SUCCESS;
     }
@@ -209,15 +210,14 @@ static int del_proc(ompi_proc_t *proc)
     /* How its connections end is no error from now on. */
     proc->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML] = NULL;
     for (size_t k = 0; k < n; ++k) {
-        int rc = gone[k].btl->btl_del_procs(gone[k].btl, 1, (opal_proc_t **) &proc, &gone[k].btl_endpoint);
-        if (OPAL_SUCCESS != rc) {
-            return rc;
-        }
+        const int one =
+            gone[k].btl->btl_del_procs(gone[k].btl, 1, (opal_proc_t **) &proc, &gone[k].btl_endpoint);
+        rc = OMPI_SUCCESS == rc ? one : rc;
     }
     fsbml_endpoint_release(bml_ep);
     OBJ_RELEASE(proc);
     OBJ_RELEASE(bml_ep);
-    return OMPI_SUCCESS;
+    return rc;
 }
 
 int fsbml_del_procs(size_t nprocs, struct ompi_proc_t **procs)
