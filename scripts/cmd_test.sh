@@ -22,8 +22,10 @@ there is none. Compiled things are kept in $FSBML_CACHE/ccache (1 GB a system at
   --only SECTION   this section; may be repeated
   --system NAME    in that system ('./fsbml system' lists them): what depends on its Open MPI and its compiler
 
-Sections that run two at a time:
+Sections that only compute; they run one at a time, beside all others and at idle priority:
 HELP
+    section_lines "${TEST_COMPUTING[@]}"
+    printf '\nSections that run two at a time:\n'
     section_lines "${TEST_BESIDE[@]}"
     printf '\nSections that run by themselves, as other work would disturb what they measure:\n'
     section_lines "${TEST_ALONE[@]}"
@@ -94,6 +96,7 @@ run_beside() {
     local -x OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-1}
     for section in "$@"; do
         [ "$(tally_running)" -lt 2 ] || tally_finish
+        tally_look
         tally_start "$section" "$(test_about "$section")" run_section "$section"
     done
     while [ "$(tally_running)" -gt 0 ]; do tally_finish; done
@@ -112,7 +115,7 @@ wanted() {
             [[ $section != "$FSBML_SYSTEM"-* ]] || continue
         elif [[ " ${TEST_BY_NAME[*]} " == *" $section "* ]]; then
             continue
-        elif [[ $section == *-check || $section == *-mpi ]] && system_is_here "${section%-*}"; then
+        elif [[ $section == *-check || $section == *-package || $section == *-mpi ]] && system_is_here "${section%-*}"; then
             continue
         fi
         printf '%s\n' "$section"
@@ -120,7 +123,7 @@ wanted() {
 }
 
 cmd_test() {
-    local quick=no only=() beside=() alone=() section packages
+    local quick=no only=() computing=() beside=() alone=() all=() section packages
     while [ $# -gt 0 ]; do
         case "$1" in
             --quick) quick=yes ;;
@@ -141,21 +144,28 @@ cmd_test() {
     trap tally_abort EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM
+    mapfile -t computing < <(wanted "${TEST_COMPUTING[@]}")
     mapfile -t beside < <(wanted "${TEST_BESIDE[@]}")
     mapfile -t alone < <(wanted "${TEST_ALONE[@]}")
-    [ $((${#beside[@]} + ${#alone[@]})) -gt 0 ] || die "test: no section is left to run; './fsbml test --help' lists them."
+    all=("${computing[@]}" "${beside[@]}" "${alone[@]}")
+    [ ${#all[@]} -gt 0 ] || die "test: no section is left to run; './fsbml test --help' lists them."
     # All at once: each call of apt-get takes seconds.
-    mapfile -t packages < <(for section in "${beside[@]}" "${alone[@]}"; do test_packages "$section"; done | tr ' ' '\n' | sort -u)
+    mapfile -t packages < <(for section in "${all[@]}"; do test_packages "$section"; done | tr ' ' '\n' | sort -u)
     need_packages "the tests" "${packages[@]}"
     use_compiler_cache
     # Sections that run beside each other find it done.
-    case " ${beside[*]} ${alone[*]} " in
+    case " ${all[*]} " in
         *" units "* | *" commands "* | *" driver "* | *" clusters "* | *" mpi "* | *" mpi-quick "* | *" badinput "* | \
             *" hardware "* | *" trouble "*)
             "$FSBML_TOP/fsbml" build || exit 1 ;;
     esac
+    tally_queue run_section "${computing[@]}"
     run_beside "${beside[@]}"
-    for section in "${alone[@]}"; do tally_section "$section" "$(test_about "$section")" run_section "$section"; done
+    for section in "${alone[@]}"; do
+        tally_section "$section" "$(test_about "$section")" run_section "$section"
+        tally_look
+    done
+    tally_wait
     say "all sections took $((SECONDS / 60)):$(printf '%02d' $((SECONDS % 60))) min"
     tally_end
 }

@@ -20,6 +20,8 @@ tally_begin() {
     tally_logs=()
     tally_failures=""
     declare -gA tally_started=()
+    tally_queued=()
+    tally_queue_pid=""
     mkdir -p "$FSBML_BUILD/log"
 }
 
@@ -136,10 +138,51 @@ tally_start() {
     tally_started[$!]=$name
 }
 
+# tally_queue COMMAND NAME...: begins sections that run one after the other, each as COMMAND NAME, beside all others and at idle
+# priority; tally_look collects them.
+tally_queue() {
+    local command=$1 name
+    shift
+    [ $# -gt 0 ] || return 0
+    tally_queued=("$@")
+    printf '== beside all others, while these wait: %s\n' "$*"
+    for name in "$@"; do
+        rm -f "$(tally_log "$name").end"
+        : >"$(tally_log "$name")"
+    done
+    set -m
+    (
+        chrt --idle --pid 0 "$BASHPID" || renice -n 19 "$BASHPID"
+        for name in "$@"; do tally_run "$name" "$command" "$name" 2>"$(tally_log "$name").err"; done
+    ) >/dev/null 2>&1 &
+    set +m
+    tally_queue_pid=$!
+}
+
+# tally_look: collects those of the queue that have ended. tally_wait: all, once they have.
+tally_look() {
+    local name
+    while [ ${#tally_queued[@]} -gt 0 ]; do
+        name=${tally_queued[0]}
+        # Where there is none, its shell may have been killed.
+        [ -f "$(tally_log "$name").end" ] || ! kill -0 "$tally_queue_pid" 2>/dev/null || break
+        tally_queued=("${tally_queued[@]:1}")
+        tally_tell "$name"
+    done
+}
+
+tally_wait() {
+    tally_look
+    while [ ${#tally_queued[@]} -gt 0 ]; do
+        sleep 0.2
+        tally_look
+    done
+}
+
 # tally_abort: ends sections that have begun and still run.
 tally_abort() {
     local pid
-    for pid in "${!tally_started[@]}"; do kill -TERM -- "-$pid" 2>/dev/null || :; done
+    for pid in "${!tally_started[@]}" $tally_queue_pid; do kill -TERM -- "-$pid" 2>/dev/null || :; done
 }
 
 # tally_running: how many sections have begun and not been collected.
@@ -156,10 +199,15 @@ tally_finish() {
         [ -n "$name" ] || sleep 0.2
     done
     unset "tally_started[$pid]"
-    cat "$(tally_log "$name")"
+    tally_tell "$name"
+}
+
+# tally_tell NAME: the report of a section that ran unseen.
+tally_tell() {
+    cat "$(tally_log "$1")"
     # What a section says on stderr tells why it broke off.
-    if ! grep -qs '^0 ' "$(tally_log "$name").end"; then cat "$(tally_log "$name").err" >&2; fi
-    tally_collect "$name"
+    if ! grep -qs '^0 ' "$(tally_log "$1").end"; then cat "$(tally_log "$1").err" >&2; fi
+    tally_collect "$1"
 }
 
 # tally_slowest: the twenty tests that took longest, of all sections.

@@ -6,9 +6,11 @@
 #
 # A new section NAME is a word in one of the lists, a line in test_about and test_needs, and a function test_NAME that prints TAP.
 
-# The longest first, so that the last one to end is a short one; driver is the longest where nothing has to be compiled.
-TEST_BESIDE=(driver patched-check sanitizers units component commands sid-check debian13-check debian12-check clang package rpm
-    bench mpi-sanitizers badinput patched-r2 threads hardware trouble link)
+# What only computes. It has the processors while the others wait, for their rails for one, and takes nothing from them.
+TEST_COMPUTING=(patched-check sanitizers component units debian13-check sid-check debian12-check clang)
+# The longest first. What needs a build that is made meanwhile, last.
+TEST_BESIDE=(driver commands package debian13-package sid-package debian12-package mpi-sanitizers badinput hardware threads trouble
+    rpm link bench patched-r2)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
 TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi versions)
 # Parts of others, which run only where they are asked for: each test of the core runs once, in sanitizers or in component.
@@ -40,7 +42,8 @@ test_about() {
         mpi-quick) echo "the basic MPI programs on one virtual cluster, stock component" ;;
         badinput) echo "bad parameters and broken rails, stock component" ;;
         mpi-sanitizers) echo "MPI programs under ASan, UBSan, LeakSanitizer, TSan and memcheck, stock component for Open MPI 4.1" ;;
-        debian12-check | debian13-check | sid-check) echo "system ${1%-check}: make check but for the core, with its compiler, for its Open MPI; the Debian package" ;;
+        debian12-check | debian13-check | sid-check) echo "system ${1%-check}: make check but for the core, with its compiler, for its Open MPI" ;;
+        debian12-package | debian13-package | sid-package) echo "system ${1%-package}: the Debian package" ;;
         debian12-mpi | debian13-mpi | sid-mpi) echo "system ${1%-mpi}: what depends on its Open MPI: programs on virtual clusters, bad parameters" ;;
         patched-check) echo "patched Open MPI in system debian13: build, and make check but for the core, with the base patches' own tests" ;;
         patched-mpi) echo "patched Open MPI in system debian13: MPI programs on virtual clusters" ;;
@@ -221,11 +224,14 @@ test_clusters() {
 
 # ---- other systems
 
-test_debian12-check() { inside debian12 component package; }
+test_debian12-check() { inside debian12 component; }
+test_debian12-package() { inside debian12 package; }
 test_debian12-mpi() { inside debian12 mpi badinput; }
-test_debian13-check() { inside debian13 component package; }
+test_debian13-check() { inside debian13 component; }
+test_debian13-package() { inside debian13 package; }
 test_debian13-mpi() { inside debian13 mpi badinput; }
-test_sid-check() { inside sid component package; }
+test_sid-check() { inside sid component; }
+test_sid-package() { inside sid package; }
 test_sid-mpi() { inside sid mpi badinput; }
 test_hardware() { run_scripts -- "$FSBML_TOP/tests/mpi/hardware.sh"; }
 test_trouble() { run_scripts -- "$FSBML_TOP/tests/mpi/trouble.sh"; }

@@ -27,13 +27,13 @@ in_debian12() { FSBML_SYSTEM=debian12 "$@"; }
 
 each_section_is_complete() {
     local section
-    for section in "${TEST_BESIDE[@]}" "${TEST_ALONE[@]}"; do
+    for section in "${TEST_COMPUTING[@]}" "${TEST_BESIDE[@]}" "${TEST_ALONE[@]}"; do
         if [ -z "$(test_about "$section")" ] || [ "$(type -t "test_$section")" != function ]; then
             printf '# %s\n' "$section" >&9
             return 1
         fi
     done
-    [ "$(printf '%s\n' "${TEST_BESIDE[@]}" "${TEST_ALONE[@]}" | sort | uniq -d)" = "" ]
+    [ "$(printf '%s\n' "${TEST_COMPUTING[@]}" "${TEST_BESIDE[@]}" "${TEST_ALONE[@]}" | sort | uniq -d)" = "" ]
 }
 
 # last LINES: the end of the output, in one line.
@@ -46,8 +46,8 @@ ok "an unknown option" refuses "test: unknown option '--fast'" test --fast
 ok "a section that is none" refuses "test: there is no section 'x'" test --only x
 ok "--only without a section" refuses "test: --only needs a section" test --only
 ok "--quick and a section" refuses "test: --quick and --only exclude each other" test --quick --only units
-ok "the help names all sections" test "$(fsbml test --help | grep -cE "^  ($(IFS='|' && printf '%s' "${TEST_BESIDE[*]}|${TEST_ALONE[*]}")) ")" \
-    -eq $((${#TEST_BESIDE[@]} + ${#TEST_ALONE[@]}))
+ok "the help names all sections" test "$(fsbml test --help | grep -cE "^  ($(IFS='|' && printf '%s' "${TEST_COMPUTING[*]}|${TEST_BESIDE[*]}|${TEST_ALONE[*]}")) ")" \
+    -eq $((${#TEST_COMPUTING[@]} + ${#TEST_BESIDE[@]} + ${#TEST_ALONE[@]}))
 ok "each section says what it is and what it needs" each_section_is_complete
 ok "each test of the driver is in one of two sections" equal \
     "$(for script in "${COMMANDS_TESTS[@]}"; do ls "$FSBML_TOP/tests/driver/${script}_test.sh"; done | wc -l)" "${#COMMANDS_TESTS[@]}"

@@ -92,6 +92,26 @@ beside() {
     printf '%s: %d\n' "$(tail -n 1 "$FSBML_BUILD/end")" "$status"
 }
 
+# queued SECTION...: the last line of sections of which the last runs beside the others, and those one after the other.
+queued() {
+    local status=0
+    tally_begin
+    {
+        tally_queue stage "${@:1:$#-1}"
+        tally_section "${*: -1}" "a test" "${@: -1}"
+        tally_wait
+    } >"$FSBML_BUILD/queue" 2>&1
+    tally_end >"$FSBML_BUILD/end" || status=$?
+    printf '%s: %d\n' "$(tail -n 1 "$FSBML_BUILD/end")" "$status"
+}
+stage() { "$1"; }
+first() { sibling a b; }
+# Only behind `first`, which waits for `amid`.
+second() { [ -e "$(tally_log first).end" ] && printf 'ok 1 - second\n'; }
+amid() { sibling b a; }
+idle() { [[ $(chrt --pid "$BASHPID") != *SCHED_IDLE* ]] || printf 'ok 1 - idle\n'; }
+killed_all() { kill -KILL "-$(ps -o pgid= "$BASHPID" | tr -d ' ')"; }
+
 # told SECTION: what the end says of its failures, in a line.
 told() {
     summary "$@" >/dev/null 2>&1
@@ -126,6 +146,12 @@ ok "a test may be repeated once" equal "$(repeated again_too_often)" "repeated 1
 
 ok "sections run beside each other" equal "$(beside 'one sibling a b' 'two sibling b a' 'three good')" "4 passed, 0 failed: 0"
 ok "... of which one may fail" equal "$(beside 'one broken' 'two killed' 'three good')" "4 passed, 2 failed: 1"
+
+ok "what only computes runs beside them, one after the other" equal "$(rm -f "$FSBML_BUILD/a" "$FSBML_BUILD/b" && queued first second idle amid)" \
+    "4 passed, 0 failed: 0"
+ok "... and each is told" equal "$(grep -oE '^== (first|second|idle|amid) +[0-9]+ s' "$FSBML_BUILD/queue" | wc -l)" 4
+ok "... of which one may fail" equal "$(queued bad broken good)" "4 passed, 2 failed: 1"
+ok "... also with the shell that runs them all" equal "$(queued good killed_all second good)" "4 passed, 2 failed: 1"
 
 # slowest: the table of the slowest tests of `slow`, in a line, without spaces at the beginnings.
 slowest() {
@@ -166,13 +192,14 @@ ok "make check: each program's tests, with their time" equal "$(checked | tr '\n
 # shellcheck disable=SC2016 # for the inner shell
 run_for_long() {
     exec bash -c '. scripts/lib.sh; . scripts/tally.sh; tally_begin; trap tally_abort EXIT; trap "exit 143" TERM
+        tally_queue sleep 3071.75
         tally_section long "a test" sleep 3071.25' >/dev/null 2>&1
 }
 run_for_long &
 run=$!
-some_process "^sleep 3071[.]25"
+some_process "^sleep 3071[.]25" && some_process "^sleep 3071[.]75"
 kill -TERM "$run"
 wait "$run" && status=0 || status=$?
 ok "a run that is ended ends at once" equal "$status" 143
-ok "... with the section that runs" no_process "^sleep 3071[.]25"
+ok "... with the sections that run" no_process "^sleep 3071[.][27]5"
 tap_end
