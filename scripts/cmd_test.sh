@@ -115,7 +115,7 @@ wanted() {
             [[ $section != "$FSBML_SYSTEM"-* ]] || continue
         elif [[ " ${TEST_BY_NAME[*]} " == *" $section "* ]]; then
             continue
-        elif [[ $section == *-check || $section == *-package || $section == *-mpi ]] && system_is_here "${section%-*}"; then
+        elif [[ $section =~ ^(.*)-(check|package|badinput|mpi)$ ]] && system_is_here "${BASH_REMATCH[1]}"; then
             continue
         fi
         printf '%s\n' "$section"
@@ -155,7 +155,7 @@ cmd_test() {
     use_compiler_cache
     # Sections that run beside each other find it done.
     case " ${all[*]} " in
-        *" units "* | *" commands "* | *" driver "* | *" clusters "* | *" mpi "* | *" mpi-quick "* | *" badinput "* | \
+        *" units "* | *" commands "* | *" driver "* | *" demo "* | *" clusters "* | *" mpi "* | *" mpi-quick "* | *" badinput "* | \
             *" hardware "* | *" trouble "*)
             "$FSBML_TOP/fsbml" build || exit 1 ;;
     esac

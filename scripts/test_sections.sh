@@ -9,8 +9,8 @@
 # What only computes. It has the processors while the others wait, for their rails for one, and takes nothing from them.
 TEST_COMPUTING=(patched-check sanitizers component units debian13-check sid-check debian12-check clang)
 # The longest first. What needs a build that is made meanwhile, last.
-TEST_BESIDE=(driver commands package debian13-package sid-package debian12-package mpi-sanitizers badinput hardware threads trouble
-    rpm link bench patched-r2)
+TEST_BESIDE=(driver demo commands package debian13-package sid-package debian12-package mpi-sanitizers badinput debian13-badinput
+    sid-badinput debian12-badinput hardware threads trouble rpm link bench patched-r2)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
 TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi versions)
 # Parts of others, which run only where they are asked for: each test of the core runs once, in sanitizers or in component.
@@ -22,7 +22,8 @@ TEST_INSIDE=(units mpi badinput)
 # Tests of the driver that need neither a virtual cluster nor a quiet machine.
 COMMANDS_TESTS=(build harness headers rails sections simulate suite system tally trace whatif)
 # Those whose jobs' figures mean nothing to them.
-DRIVER_TESTS=(demo bench container docs link)
+DRIVER_TESTS=(bench docs link)
+DEMO_TESTS=(demo container)
 
 test_about() {
     case "$1" in
@@ -37,14 +38,16 @@ test_about() {
         package) echo "the Debian package: built, installed, used in a job, and removed" ;;
         rpm) echo "the RPM: built by its spec, installed, used in a job, and removed, in a system whose Open MPI's source is at hand (debian13)" ;;
         driver) echo "the driver's commands on virtual clusters, but those that measure" ;;
+        demo) echo "the demo, as root, as another user, in a container" ;;
         clusters) echo "the driver's commands that measure, on virtual clusters" ;;
         mpi) echo "MPI programs on virtual clusters, stock component" ;;
         mpi-quick) echo "the basic MPI programs on one virtual cluster, stock component" ;;
         badinput) echo "bad parameters and broken rails, stock component" ;;
         mpi-sanitizers) echo "MPI programs under ASan, UBSan, LeakSanitizer, TSan and memcheck, stock component for Open MPI 4.1" ;;
         debian12-check | debian13-check | sid-check) echo "system ${1%-check}: make check but for the core, with its compiler, for its Open MPI" ;;
+        debian12-badinput | debian13-badinput | sid-badinput) echo "system ${1%-badinput}: bad parameters and broken rails" ;;
         debian12-package | debian13-package | sid-package) echo "system ${1%-package}: the Debian package" ;;
-        debian12-mpi | debian13-mpi | sid-mpi) echo "system ${1%-mpi}: what depends on its Open MPI: programs on virtual clusters, bad parameters" ;;
+        debian12-mpi | debian13-mpi | sid-mpi) echo "system ${1%-mpi}: what depends on its Open MPI: programs on virtual clusters" ;;
         patched-check) echo "patched Open MPI in system debian13: build, and make check but for the core, with the base patches' own tests" ;;
         patched-mpi) echo "patched Open MPI in system debian13: MPI programs on virtual clusters" ;;
         hardware) echo "MPI programs over a BTL with the semantics of hardware" ;;
@@ -58,7 +61,7 @@ test_about() {
 test_needs() {
     case "$1" in
         debian12-* | debian13-* | sid-* | patched-* | versions) echo system ;;
-        driver | clusters | mpi | mpi-quick | badinput | mpi-sanitizers | hardware | trouble) echo cluster ;;
+        driver | demo | clusters | mpi | mpi-quick | badinput | mpi-sanitizers | hardware | trouble) echo cluster ;;
     esac
 }
 
@@ -78,7 +81,7 @@ test_packages() {
     case "$1" in
         clang) echo "clang" ;;
         bench) echo "gnuplot-nox" ;;
-        commands | driver | clusters) echo "libbenchmark-dev valgrind gnuplot-nox python3 python3-jsonschema file" ;;
+        commands | driver | demo | clusters) echo "libbenchmark-dev valgrind gnuplot-nox python3 python3-jsonschema file" ;;
         mpi-sanitizers) echo "valgrind" ;;
         # Before it begins: what is installed beside the package's test would be that test's.
         rpm) echo "rpm elfutils debugedit bzip2 build-essential perl" ;;
@@ -193,31 +196,36 @@ test_bench() {
 
 # ---- the driver
 
+# run_driver NAME...: the driver's tests of these names.
+run_driver() {
+    local scripts=("${@/#/$FSBML_TOP/tests/driver/}")
+    run_scripts -- "${scripts[@]/%/_test.sh}"
+}
+
 test_commands() {
     local name scripts=()
     for name in "${COMMANDS_TESTS[@]}"; do
         if [[ $name == sections || $name == system ]] && ! { is_root && unshare --mount true 2>/dev/null; }; then
             printf 'ok - %s_test.sh # SKIP it needs root and mounts of its own\n' "$name"
         else
-            scripts+=("$FSBML_TOP/tests/driver/${name}_test.sh")
+            scripts+=("$name")
         fi
     done
-    run_scripts -- "${scripts[@]}"
+    run_driver "${scripts[@]}"
 }
 
-test_package() { run_scripts -- "$FSBML_TOP/tests/driver/package_test.sh"; }
+test_package() { run_driver package; }
 
-test_rpm() { run_scripts -- "$FSBML_TOP/tests/driver/rpm_test.sh"; }
+test_rpm() { run_driver rpm; }
 
-test_driver() {
-    local scripts=("${DRIVER_TESTS[@]/#/$FSBML_TOP/tests/driver/}")
-    run_scripts -- "${scripts[@]/%/_test.sh}"
-}
+test_driver() { run_driver "${DRIVER_TESTS[@]}"; }
+
+test_demo() { run_driver "${DEMO_TESTS[@]}"; }
 
 test_clusters() {
     local script scripts=()
     for script in "$FSBML_TOP"/tests/driver/*_test.sh; do
-        [[ " ${COMMANDS_TESTS[*]} ${DRIVER_TESTS[*]} package patched rpm versions " == *" $(basename -- "$script" _test.sh) "* ]] || scripts+=("$script")
+        [[ " ${COMMANDS_TESTS[*]} ${DRIVER_TESTS[*]} ${DEMO_TESTS[*]} package patched rpm versions " == *" $(basename -- "$script" _test.sh) "* ]] || scripts+=("$script")
     done
     run_scripts -- "${scripts[@]}"
 }
@@ -226,16 +234,19 @@ test_clusters() {
 
 test_debian12-check() { inside debian12 component; }
 test_debian12-package() { inside debian12 package; }
-test_debian12-mpi() { inside debian12 mpi badinput; }
+test_debian12-badinput() { inside debian12 badinput; }
+test_debian12-mpi() { inside debian12 mpi; }
 test_debian13-check() { inside debian13 component; }
 test_debian13-package() { inside debian13 package; }
-test_debian13-mpi() { inside debian13 mpi badinput; }
+test_debian13-badinput() { inside debian13 badinput; }
+test_debian13-mpi() { inside debian13 mpi; }
 test_sid-check() { inside sid component; }
 test_sid-package() { inside sid package; }
-test_sid-mpi() { inside sid mpi badinput; }
+test_sid-badinput() { inside sid badinput; }
+test_sid-mpi() { inside sid mpi; }
 test_hardware() { run_scripts -- "$FSBML_TOP/tests/mpi/hardware.sh"; }
 test_trouble() { run_scripts -- "$FSBML_TOP/tests/mpi/trouble.sh"; }
-test_versions() { run_scripts -- "$FSBML_TOP/tests/driver/versions_test.sh"; }
+test_versions() { run_driver versions; }
 
 # in_debian13 SECTION COMMAND...: the section in that system, or COMMAND if this is it.
 in_debian13() {

@@ -189,6 +189,8 @@ a_matrix_is_made() {
     ok "... and leaves nothing" nothing_left
 }
 
+# Of a job that fails, Open MPI 4.1 leaves the other processes four seconds to end.
+export OMPI_MCA_odls_base_sigkill_timeout=0
 need_packages "the bench's tests" gnuplot-nox python3 python3-jsonschema file procps
 fsbml build >/dev/null 2>&1
 programs_build "$(openmpi_prefix)" harness.program onetoone libfsbml_probe.so >/dev/null 2>&1
