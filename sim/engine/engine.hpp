@@ -81,6 +81,7 @@ struct Message {
     std::uint32_t missing = 0;                          // fragments
     std::uint32_t ready_before = kNone, ready_next = kNone; // in the receiver's list
     std::uint64_t number = 0;                               // in the order of sending of all
+    std::uint64_t bytes = 0;
 };
 
 // Messages on their way, and those that wait for a receive: in the order of sending from each sender.
@@ -90,7 +91,7 @@ public:
     explicit Mailbox(std::size_t ranks) : ready_(ranks) {}
 
     // A message of n fragments is sent; one without fragments is there at once.
-    std::uint32_t open(std::uint32_t from, std::uint32_t to, std::uint32_t fragments);
+    std::uint32_t open(std::uint32_t from, std::uint32_t to, std::uint32_t fragments, std::uint64_t bytes);
     // A fragment has been taken in. True if it was the message's last one.
     bool fragment(std::uint32_t message);
     // Its sender has sent the first of its fragments, and awaits an answer for the others.
@@ -270,7 +271,8 @@ private:
     void take_in(std::uint32_t rank);
     void occupy(std::uint32_t rank, Doing with, Time time);
     void check_stuck();
-    Situation situation(std::uint32_t rank, std::uint32_t peer, std::uint64_t bytes, Time when) const;
+    Situation situation(std::uint32_t rank, std::uint32_t peer, std::uint64_t bytes, std::uint64_t whole,
+                        Time when) const;
 
     const Simulation &job_;
     EventQueue events_;

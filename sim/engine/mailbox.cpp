@@ -16,7 +16,8 @@ std::uint64_t pair_of(std::uint32_t from, std::uint32_t to)
 
 } // namespace
 
-std::uint32_t Mailbox::open(std::uint32_t from, std::uint32_t to, std::uint32_t fragments)
+std::uint32_t Mailbox::open(std::uint32_t from, std::uint32_t to, std::uint32_t fragments,
+                            std::uint64_t bytes)
 {
     const auto next = static_cast<std::uint32_t>(channels_.size());
     const std::uint32_t channel = channel_of_.try_emplace(pair_of(from, to), next).first->second;
@@ -30,6 +31,7 @@ std::uint32_t Mailbox::open(std::uint32_t from, std::uint32_t to, std::uint32_t 
     m.channel = channel;
     m.missing = fragments;
     m.number = sent_++;
+    m.bytes = bytes;
     channels_[channel].push(messages_, id);
     if (0 == fragments) {
         ++taken_in_;

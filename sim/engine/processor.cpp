@@ -185,14 +185,14 @@ bool Processors::begin_send(std::uint32_t rank, const Op &op)
     Process &p = processes_[rank];
     const std::uint32_t nodes = job_.cluster->nodes;
     if (rank % nodes == op.peer % nodes) { // shared memory
-        mailbox_.open(rank, op.peer, 0);
+        mailbox_.open(rank, op.peer, 0, op.bytes);
         outcome_.makespan = events_.now();
         events_.plan(events_.now(), What::wake, op.peer);
         return true;
     }
     if (p.pieces.empty()) {
         p.next_piece = 0;
-        p.rule->cut(situation(rank, op.peer, op.bytes, events_.now()), p.pieces);
+        p.rule->cut(situation(rank, op.peer, op.bytes, op.bytes, events_.now()), p.pieces);
         std::uint64_t sum = 0;
         for (const Rule::Piece &piece : p.pieces) {
             sum += piece.bytes;
@@ -200,7 +200,7 @@ bool Processors::begin_send(std::uint32_t rank, const Op &op)
         if (p.pieces.empty() || sum != op.bytes) {
             blame(*job_.rules, std::to_string(op.bytes) + " bytes were cut into " + std::to_string(sum));
         }
-        p.message = mailbox_.open(rank, op.peer, static_cast<std::uint32_t>(p.pieces.size()));
+        p.message = mailbox_.open(rank, op.peer, static_cast<std::uint32_t>(p.pieces.size()), op.bytes);
         if (job_.rendezvous.above > 0 && op.bytes > job_.rendezvous.above && p.pieces.size() > 1) {
             mailbox_.hold(p.message);
         }
@@ -247,7 +247,8 @@ void Processors::give(std::uint32_t rank, std::uint32_t to, std::uint32_t messag
                       bool is_answer)
 {
     Process &p = processes_[rank];
-    const Situation s = situation(rank, to, piece.bytes, events_.now());
+    const std::uint64_t whole = is_answer ? piece.bytes : mailbox_[message].bytes;
+    const Situation s = situation(rank, to, piece.bytes, whole, events_.now());
     const int rail = piece.rail >= 0 ? piece.rail : p.rule->choose(s);
     if (rail < 0 || rail >= static_cast<int>(job_.cluster->rails.size()) || 0 == (s.rails >> rail & 1U)) {
         blame(*job_.rules, "rail " + std::to_string(rail) + " does not join node " + std::to_string(s.node)
@@ -293,7 +294,8 @@ void Processors::take_in(std::uint32_t rank)
     occupy(rank, Doing::taking_in, network_.times(f.rail).overhead_receive(f.bytes));
 }
 
-Situation Processors::situation(std::uint32_t rank, std::uint32_t peer, std::uint64_t bytes, Time when) const
+Situation Processors::situation(std::uint32_t rank, std::uint32_t peer, std::uint64_t bytes,
+                                std::uint64_t whole, Time when) const
 {
     Situation s;
     s.now = when;
@@ -301,6 +303,7 @@ Situation Processors::situation(std::uint32_t rank, std::uint32_t peer, std::uin
     s.node = rank % job_.cluster->nodes;
     s.peer = peer;
     s.bytes = bytes;
+    s.whole = whole;
     s.rails = network_.rails_between(s.node, peer % job_.cluster->nodes);
     return s;
 }
@@ -310,8 +313,8 @@ Situation Processors::situation(std::uint32_t rank, std::uint32_t peer, std::uin
 void Processors::on_sent(std::uint32_t fragment)
 {
     const Fragment &f = fragments_[fragment];
-    processes_[f.from].rule->sent(static_cast<int>(f.rail), situation(f.from, f.to, f.bytes, f.decided),
-                                  events_.now());
+    processes_[f.from].rule->sent(static_cast<int>(f.rail),
+                                  situation(f.from, f.to, f.bytes, f.bytes, f.decided), events_.now());
 }
 
 void Processors::on_arrival(std::uint32_t fragment)

@@ -87,6 +87,7 @@ struct Situation {
     Time now = 0;
     std::uint32_t rank = 0, node = 0, peer = 0;
     std::uint64_t bytes = 0; // of the fragment
+    std::uint64_t whole = 0; // of its message
     std::uint32_t rails = 0; // bits: those that reach the peer
 };
 

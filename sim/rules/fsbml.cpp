@@ -201,8 +201,8 @@ public:
 
     int choose(const Situation &fragment) override
     {
-        const int best = fsbml_sched_choose(node_->scheduler.get(), nanoseconds(fragment.now), fragment.bytes,
-                                            fragment.rails);
+        const int best = fsbml_sched_choose_part(node_->scheduler.get(), nanoseconds(fragment.now),
+                                                 fragment.bytes, fragment.whole, fragment.rails, nullptr);
         return transport_ && best >= 0 ? transport_->rail(best, fragment) : best;
     }
 

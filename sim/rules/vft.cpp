@@ -73,10 +73,10 @@ private:
 };
 
 // max(now + o_s, VFT - credit) + L + gap(s) - gap(1) + (O_s + O_r) (s-1) + o_r, least of all
-// (fsbml_sched_predict). As in the component, the credit is the burst, but no more than the bytes' time on
-// the line that the size is on, and of two rails whose o_s + L + o_r differ by no more than measurements do
-// (1.5 us up to 1/6, or 1/32), the one with the lower G counts as sooner. Without L, it is as if the model
-// had none.
+// (fsbml_sched_predict). As in the component, the credit is a part of the burst, but no more than the time
+// of the message's bytes on the line that the size is on, and of two rails whose o_s + L + o_r differ by no
+// more than measurements do (1.5 us up to 1/6, or 1/32), the one with the lower G counts as sooner. Without
+// L, it is as if the model had none.
 struct Parts {
     bool backlog, latency;
 };
@@ -102,7 +102,9 @@ public:
             const bool above = p.break_bytes > 0.0 && steps + 1.0 >= p.break_bytes;
             const double per_byte =
                 (above ? p.G_above_ns_per_byte : p.G_ns_per_byte) + p.O_s_ns_per_byte + p.O_r_ns_per_byte;
-            const double credit = std::min(p.burst_ns / 4.0, per_byte * steps);
+            const double all = per_byte * (std::max(1.0, static_cast<double>(fragment.whole)) - 1.0);
+            const double credit =
+                p.burst_ns < 20e6 ? std::min(p.burst_ns / 4.0, all) : std::min(p.burst_ns, 32.0 * all);
             const double wait = parts_.backlog ? std::max(0.0, (*vft_)[i] - credit - now - p.o_s_ns) : 0.0;
             return wait + base_[i] + rails_.gap(i, fragment.bytes) - rails_.gap(i, 1)
                    + (p.O_s_ns_per_byte + p.O_r_ns_per_byte) * steps;

@@ -65,7 +65,12 @@ public:
         rule_->cut(situation(bytes), pieces);
         return pieces;
     }
-    int choose(std::uint64_t bytes) { return rule_->choose(situation(bytes)); }
+    int choose(std::uint64_t bytes, std::uint64_t whole = 0)
+    {
+        Situation s = situation(bytes);
+        s.whole = std::max(bytes, whole);
+        return rule_->choose(s);
+    }
     void give(int rail, std::uint64_t bytes) { rule_->given(rail, situation(bytes)); }
     void sent(int rail, std::uint64_t bytes, Time when) { rule_->sent(rail, situation(bytes), when); }
 
@@ -89,7 +94,7 @@ public:
     {
         Pieces gone;
         for (const Rule::Piece &piece : cut(bytes)) {
-            const int rail = piece.rail < 0 ? choose(piece.bytes) : piece.rail;
+            const int rail = piece.rail < 0 ? choose(piece.bytes, bytes) : piece.rail;
             give(rail, piece.bytes);
             gone.emplace_back(rail, piece.bytes);
         }

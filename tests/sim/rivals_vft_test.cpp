@@ -88,8 +88,11 @@ void compare(RuleMaker &maker, fsbml_policy_t policy, std::uint64_t seed)
         now += random() % 20000;
         const auto bytes = static_cast<std::size_t>(1 + random_size(random) % 131072);
         p.now(static_cast<Time>(now) * kPsPerNs);
-        const int own = p.choose(bytes);
-        const int chosen = fsbml_sched_choose(component.get(), now, bytes, all_rails(models.size()));
+        // It may be a part of a longer message.
+        const std::size_t whole = bytes + (i % 2) * (random() % 1000000);
+        const int own = p.choose(bytes, whole);
+        const int chosen =
+            fsbml_sched_choose_part(component.get(), now, bytes, whole, all_rails(models.size()), nullptr);
         if (own != chosen && FSBML_POLICY_ARRIVAL == policy) {
             const auto arrival = [&](int rail) {
                 const auto r = static_cast<std::size_t>(rail);

@@ -12,16 +12,44 @@ namespace
 constexpr std::uint64_t kMs = 1'000'000;
 constexpr double kFast = 40.0, kSlow = 80.0; // ns per byte: 200 and 100 Mbit/s
 
-// Buckets of 16 and 8 ms, full ones.
-VirtualRails with_buckets()
+// Full buckets of so many ms.
+VirtualRails with_buckets(double fast_ms = 16.0, double slow_ms = 8.0)
 {
     std::vector<fsbml_loggp_t> models{loggp(50e3, 1e3, 1e3, 5e3, kFast), loggp(50e3, 1e3, 1e3, 5e3, kSlow)};
-    models[0].burst_ns = 16.0 * kMs;
-    models[1].burst_ns = 8.0 * kMs;
+    models[0].burst_ns = fast_ms * kMs;
+    models[1].burst_ns = slow_ms * kMs;
     VirtualRails net(models, {kFast, kSlow});
-    net.rail[0].bucket = net.rail[0].tokens = 16.0 * kMs / kFast;
-    net.rail[1].bucket = net.rail[1].tokens = 8.0 * kMs / kSlow;
+    net.rail[0].bucket = net.rail[0].tokens = fast_ms * kMs / kFast;
+    net.rail[1].bucket = net.rail[1].tokens = slow_ms * kMs / kSlow;
     return net;
+}
+
+// What a message takes that the other end answers with one as long, ns.
+double there_and_back(VirtualRails &net, std::size_t pieces)
+{
+    const std::uint64_t start = net.now;
+    for (std::size_t left = pieces; left > 0;) {
+        net.step(net.under_way() > 0.0 ? VirtualRails::kStepNs : 1000);
+        left -= net.offer(VirtualRails::kQuantum, true, pieces * VirtualRails::kQuantum) >= 0 ? 1 : 0;
+    }
+    while (net.under_way() > 0.0) {
+        net.step();
+    }
+    const std::uint64_t took = net.now - start;
+    for (const std::uint64_t end = net.now + took; net.now < end;) {
+        net.step();
+    }
+    return static_cast<double>(took);
+}
+
+double mean_there_and_back(VirtualRails &net, std::size_t pieces)
+{
+    double sum = 0.0;
+    for (int i = 0; i < 70; ++i) {
+        const double took = there_and_back(net, pieces);
+        sum += i < 20 ? 0.0 : took;
+    }
+    return sum / 50.0;
 }
 
 } // namespace
@@ -76,37 +104,26 @@ TEST(FeedbackOfBuckets, ABucketIsRoomForBulk)
     EXPECT_LT(taken, 100);
 }
 
-// Messages there and back, of which each rail can deliver its share while the other direction is at work.
+// Each rail can deliver its share while the other direction is at work.
 TEST(FeedbackOfBuckets, LongMessagesAreSharedByWhatComesBackToTheBuckets)
 {
     constexpr std::size_t kPieces = 8;
     VirtualRails net = with_buckets();
-    const auto message = [&] {
-        const std::uint64_t start = net.now;
-        for (std::size_t left = kPieces; left > 0;
-             left -= net.offer(VirtualRails::kQuantum, true) >= 0 ? 1 : 0) {
-            net.step(net.under_way() > 0.0 ? VirtualRails::kStepNs : 1000);
-        }
-        while (net.under_way() > 0.0) {
-            net.step();
-        }
-        const std::uint64_t took = net.now - start;
-        for (const std::uint64_t end = net.now + took; net.now < end;) { // the answer
-            net.step();
-        }
-        return static_cast<double>(took);
-    };
-    for (int i = 0; i < 20; ++i) {
-        (void) message();
-    }
-    double sum = 0.0;
-    for (int i = 0; i < 50; ++i) {
-        sum += message();
-    }
     const double ideal = kPieces * VirtualRails::kQuantum / (1.0 / kFast + 1.0 / kSlow) / 2.0;
-    EXPECT_NEAR(ideal, sum / 50.0, 0.1 * ideal);
+    EXPECT_NEAR(ideal, mean_there_and_back(net, kPieces), 0.1 * ideal);
     EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast); // and they are no faster for it
     EXPECT_NEAR(kSlow, net.gap(1), 0.1 * kSlow);
+}
+
+// One can whose bucket has 80 ms, and the other, which has none, gets less than by its rate.
+TEST(FeedbackOfBuckets, ARailWithABucketTakesMoreOfAMessage)
+{
+    for (const std::size_t pieces : {8U, 32U}) {
+        VirtualRails net = with_buckets(80.0, 0.0);
+        const double bytes = static_cast<double>(pieces * VirtualRails::kQuantum);
+        const double ideal = bytes / (2.0 / kFast + 1.0 / kSlow);
+        EXPECT_NEAR(ideal, mean_there_and_back(net, pieces), 0.25 * ideal) << pieces;
+    }
 }
 
 // Pauses fill a bucket of 2.8 ms of which the model knows nothing, and what it lets pass looks like a rail

@@ -88,7 +88,7 @@ public:
     // Bulk is offered once; its rail, -1: it was refused.
     int offer(std::size_t bytes = kQuantum, bool is_short = false, std::size_t left = 16 * kQuantum)
     {
-        const int best = fsbml_sched_choose(sched.get(), now, bytes, mask);
+        const int best = fsbml_sched_choose_part(sched.get(), now, bytes, left, mask, nullptr);
         fsbml_bulk_t piece{this, left, bytes, static_cast<std::uint32_t>(best), mask, true, false};
         const int to = fsbml_feedback_rail(feedback.get(), now, is_short, &piece);
         if (to >= 0) {

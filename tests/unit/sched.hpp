@@ -32,6 +32,12 @@ inline SchedPtr make_sched(const std::vector<fsbml_loggp_t> &models,
     return s;
 }
 
+// What backlog is none for a message of which the bytes take so long: a shaper's bucket.
+inline double credit_of(const fsbml_loggp_t &p, double bytes_ns)
+{
+    return p.burst_ns < 20e6 ? std::min(p.burst_ns / 4.0, bytes_ns) : std::min(p.burst_ns, 32.0 * bytes_ns);
+}
+
 inline double base_of(const fsbml_loggp_t &p)
 {
     return p.o_s_ns + p.L_ns + p.o_r_ns;

@@ -124,7 +124,7 @@ TEST(Arrival, AgreesWithAPlainSearch)
         for (fsbml_loggp_t &p : models) {
             const double o = log_uniform(100.0, 1e5);
             p = loggp(log_uniform(100.0, 1e6), o, o, log_uniform(100.0, 1e5), log_uniform(0.01, 1e4));
-            p.burst_ns = 0 != run % 3 ? log_uniform(100.0, 1e6) : 0.0;
+            p.burst_ns = 0 != run % 3 ? log_uniform(100.0, 1e8) : 0.0;
         }
         const SchedPtr s = make_sched(models);
         std::vector<double> vft(models.size(), 0.0);
@@ -133,14 +133,18 @@ TEST(Arrival, AgreesWithAPlainSearch)
             now += std::floor(log_uniform(1.0, 1e6));
             const std::size_t bytes = 1 + random() % 100000;
             const std::uint32_t mask = static_cast<std::uint32_t>(random()) & all_rails(models.size());
-            const int got = send_one(s.get(), static_cast<std::uint64_t>(now), bytes, mask);
+            const std::size_t whole = bytes + (0 != i % 2 ? random() % 1000000 : 0); // it is a part of that
+            const auto at = static_cast<std::uint64_t>(now);
+            const int got = fsbml_sched_choose_part(s.get(), at, bytes, whole, mask, nullptr);
+            ASSERT_TRUE(whole > bytes || got == fsbml_sched_choose(s.get(), at, bytes, mask));
             double best = INFINITY;
             std::vector<double> arrival(models.size(), INFINITY);
             for (std::size_t r = 0; r < models.size(); ++r) {
                 if (0 != (mask >> r & 1)) {
                     const fsbml_loggp_t &p = models[r];
                     const double through = p.G_ns_per_byte * static_cast<double>(bytes - 1);
-                    arrival[r] = std::max(now + p.o_s_ns, vft[r] - std::min(p.burst_ns / 4.0, through))
+                    const double all = p.G_ns_per_byte * static_cast<double>(whole - 1);
+                    arrival[r] = std::max(now + p.o_s_ns, vft[r] - credit_of(p, all))
                                  + settled_base(models, r) - p.o_s_ns + through;
                     best = std::min(best, arrival[r]);
                 }
@@ -153,6 +157,7 @@ TEST(Arrival, AgreesWithAPlainSearch)
             const auto rail = static_cast<std::size_t>(got);
             ASSERT_NE(mask >> rail & 1, 0U);
             ASSERT_NEAR(arrival[rail], best, 1.0 + best * 1e-9) << "seed " << seed << " run " << run;
+            fsbml_sched_charge(s.get(), rail, at, bytes);
             vft[rail] = std::max(vft[rail], now) + charge_of(models[rail], bytes);
         }
     }

@@ -34,7 +34,8 @@ static int rail_for_bulk(fsbml_framed_t *p, struct opal_convertor_t *convertor, 
     if (0 == rails) {
         return FSBML_NO_RAIL;
     }
-    const mca_bml_fsbml_path_t *path = fsbml_choose_path(p->ep, rails, fsbml_now_ns(), reserve + *size);
+    const mca_bml_fsbml_path_t *path =
+        fsbml_choose_path(p->ep, rails, fsbml_now_ns(), reserve + *size, may_cut ? convertor->local_size : 0);
     return fsbml_flow_rail(p->ep, path->rail, rails, size, may_cut, convertor,
                            convertor->local_size - convertor->bConverted);
 }

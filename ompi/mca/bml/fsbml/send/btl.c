@@ -13,10 +13,10 @@ static inline bool is_choice(uint32_t rails)
 
 /* Cost of a choice on a peer's single path is one comparison: the clock is read only where there is a
  * choice. */
-static inline mca_bml_fsbml_path_t *choose(mca_bml_fsbml_endpoint_t *ep, size_t bytes)
+static inline mca_bml_fsbml_path_t *choose(mca_bml_fsbml_endpoint_t *ep, size_t bytes, size_t whole)
 {
     const uint32_t rails = fsbml_candidates(ep);
-    return fsbml_choose_path(ep, rails, is_choice(rails) ? fsbml_now_ns() : 0, bytes);
+    return fsbml_choose_path(ep, rails, is_choice(rails) ? fsbml_now_ns() : 0, bytes, whole);
 }
 
 static mca_btl_base_descriptor_t *pseudo_alloc(mca_btl_base_module_t *btl,
@@ -25,7 +25,7 @@ static mca_btl_base_descriptor_t *pseudo_alloc(mca_btl_base_module_t *btl,
 {
     (void) btl;
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
-    mca_bml_fsbml_path_t *path = choose(ep, size);
+    mca_bml_fsbml_path_t *path = choose(ep, size, 0);
     mca_btl_base_module_t *real = path->super.btl;
     mca_btl_base_descriptor_t *des =
         real->btl_alloc(real, path->super.btl_endpoint, order, size, flags | fsbml_des_tag(path->module));
@@ -44,11 +44,11 @@ static mca_btl_base_descriptor_t *pseudo_prepare_src(mca_btl_base_module_t *btl,
     (void) btl;
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     const size_t wanted = *size, packed = NULL != convertor ? convertor->bConverted : 0;
-    mca_bml_fsbml_path_t *path = choose(ep, reserve + wanted);
+    /* A fragment may be any part of its message, what has priority is all of one, or its first part. */
+    const bool is_part = NULL != convertor && 0 == (flags & MCA_BTL_DES_FLAGS_PRIORITY);
+    mca_bml_fsbml_path_t *path = choose(ep, reserve + wanted, is_part ? convertor->local_size : 0);
     if (wanted > FSBML_FLOW_BULK && NULL != convertor) { /* the PML's, which keeps what it is refused */
-        /* A fragment may be any part of its message, what has priority is all of one, or its first part. */
-        const int rail = fsbml_flow_rail(ep, path->rail, fsbml_candidates(ep), size,
-                                         0 == (flags & MCA_BTL_DES_FLAGS_PRIORITY), convertor,
+        const int rail = fsbml_flow_rail(ep, path->rail, fsbml_candidates(ep), size, is_part, convertor,
                                          convertor->local_size - packed);
         if (rail < 0) {
             return NULL;
@@ -237,7 +237,7 @@ static __attribute__((noinline)) int sendi_elsewhere(mca_bml_fsbml_endpoint_t *e
             break;
         }
         const uint64_t now = fsbml_now_ns();
-        path = fsbml_choose_path(ep, rails, now, bytes);
+        path = fsbml_choose_path(ep, rails, now, bytes, 0);
         rc = sendi_on(ep, path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags,
                       tag, NULL != descriptor && NULL == kept, &des);
         if (OMPI_SUCCESS == rc) {
@@ -268,7 +268,7 @@ static inline int sendi_by_best(struct mca_btl_base_endpoint_t *endpoint, struct
     mca_bml_fsbml_endpoint_t *ep = (mca_bml_fsbml_endpoint_t *) endpoint;
     const size_t bytes = header_size + payload_size;
     const uint64_t now = fsbml_now_ns();
-    mca_bml_fsbml_path_t *path = fsbml_choose_path(ep, fsbml_candidates(ep), now, bytes);
+    mca_bml_fsbml_path_t *path = fsbml_choose_path(ep, fsbml_candidates(ep), now, bytes, 0);
     mca_btl_base_descriptor_t *des;
     int rc = sendi_on(ep, path, is_live(ep, path), convertor, header, header_size, payload_size, order, flags,
                       tag, NULL != descriptor, &des);

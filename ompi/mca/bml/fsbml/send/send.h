@@ -137,9 +137,10 @@ static inline uint32_t fsbml_choose(mca_bml_fsbml_endpoint_t *ep, uint64_t now, 
     return (uint32_t) fsbml_sched_choose(fsbml_rails.sched, now, bytes, rails);
 }
 
-/** The path for a message, of any number of rails. Cost of a choice of one is a comparison. */
+/** The path for a message, of any number of rails, or for a part of one of `whole` bytes; 0: it is no part.
+ * Cost of a choice of one is a comparison. */
 static inline mca_bml_fsbml_path_t *fsbml_choose_path(mca_bml_fsbml_endpoint_t *ep, uint32_t rails,
-                                                      uint64_t now, size_t bytes)
+                                                      uint64_t now, size_t bytes, size_t whole)
 {
     if (0 == (rails & (rails - 1))) {
         if (OPAL_UNLIKELY(0 != atomic_load_explicit(&ep->asleep, memory_order_relaxed))) {
@@ -147,6 +148,11 @@ static inline mca_bml_fsbml_path_t *fsbml_choose_path(mca_bml_fsbml_endpoint_t *
         }
         /* no rail at all: the message is pending until one comes back, or fails with all others */
         return 0 != rails ? fsbml_path(ep, (uint32_t) __builtin_ctz(rails)) : &ep->path[0];
+    }
+    if (0 != whole) {
+        const fsbml_far_t *far = atomic_load_explicit(&ep->far, memory_order_acquire);
+        return fsbml_path(
+            ep, (uint32_t) fsbml_sched_choose_part(fsbml_rails.sched, now, bytes, whole, rails, far));
     }
     return fsbml_path(ep, fsbml_choose(ep, now, bytes, rails));
 }

@@ -108,6 +108,10 @@ uint64_t fsbml_far_ns(const fsbml_far_t *far, size_t rail) FSBML_NOEXCEPT;
  * ignore `far`. */
 int fsbml_sched_choose_far(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails,
                            const fsbml_far_t *far) FSBML_NOEXCEPT;
+/** The same choice for a part of a message of `whole` bytes: a shaper's credit is by these (see
+ * fsbml_sched_predict()). `far` may be NULL. */
+int fsbml_sched_choose_part(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, size_t whole, uint32_t rails,
+                            const fsbml_far_t *far) FSBML_NOEXCEPT;
 
 /** Messages of fewer bytes are not cut. */
 enum { FSBML_CUT_LEAST = 2048 };
@@ -127,8 +131,9 @@ size_t fsbml_sched_cut(const fsbml_sched_t *s, uint64_t now_ns, size_t bytes, ui
 void fsbml_sched_charge(fsbml_sched_t *s, size_t rail, uint64_t now_ns, size_t bytes) FSBML_NOEXCEPT;
 
 /** Predicted delivery after now_ns of a message of `bytes` bytes on `rail`, in ns (arrival - now): max(now +
- * o_s(s), VFT - credit) + L + gap(s) - gap(1) + O_s (s-1) + o_r(s), where the credit is a quarter of the
- * burst, but no more than the message's bytes take. */
+ * o_s(s), VFT - credit) + L + gap(s) - gap(1) + O_s (s-1) + o_r(s). The credit is a quarter of the burst, but
+ * no more than the message's bytes take; of a burst of 20 ms or more it is all, but no more than 32 times
+ * that. */
 uint64_t fsbml_sched_predict(const fsbml_sched_t *s, size_t rail, uint64_t now_ns,
                              size_t bytes) FSBML_NOEXCEPT;
 /** VFT - now in ns, 0 when the rail is idle. */

@@ -84,6 +84,12 @@ int fsbml_sched_choose_far(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint
     return s->impl.choose(now_ns, bytes, rails, *far);
 }
 
+int fsbml_sched_choose_part(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, size_t whole, uint32_t rails,
+                            const fsbml_far_t *far) noexcept
+{
+    return s->impl.choose_part(now_ns, bytes, whole, rails, far);
+}
+
 size_t fsbml_sched_cut(const fsbml_sched_t *s, uint64_t now_ns, size_t bytes, uint32_t rails,
                        const fsbml_far_t *far, size_t share[FSBML_MAX_RAILS]) noexcept
 {

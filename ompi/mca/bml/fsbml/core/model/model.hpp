@@ -241,12 +241,17 @@ inline Ticks backlog(Ticks vft, Ticks now, Ticks beyond) noexcept
 // arithmetic; no charge does. `per_byte` is stored last and read first (release/acquire): a reader that sees
 // the first model at all sees it whole.
 struct alignas(64) Rail {
+    // Of a bucket, what a message is credited with at most; and of one that takes so long to fill, all of it,
+    // but not by more than so often the message's own bytes (2^n).
     static constexpr Ticks kBucketPart = 4;
+    static constexpr Ticks kLongBucket = 20'000'000 * kTicksPerNs;
+    static constexpr std::uint64_t kLongShift = 5;
 
     std::atomic<std::uint64_t> per_byte{0}; // G + O_s + O_r in Q29.35; 0 = not measured yet
     std::atomic<Ticks> base{0};             // o_s + L + o_r: what the first byte takes on an idle rail
     std::atomic<Ticks> o_s{0};
-    std::atomic<Ticks> burst{0};                // what a shaper's bucket lets pass at once, in time
+    std::atomic<Ticks> credit{0};               // see below; ...
+    std::atomic<std::uint64_t> credit_shift{0}; // ... times 2^n
     std::atomic<std::uint64_t> gap_per_byte{0}; // G in Q29.35
     std::atomic<Ticks> gap{1};                  // g, a tick at least: no charge is nothing
     // What policy `single` compares, gap(64 KiB), or `roundrobin`: when it was last charged.
@@ -260,17 +265,41 @@ struct alignas(64) Rail {
     // none for the next one. But it is no more than the message's own bytes take, or many small messages
     // would stay on one rail where fast ones carry more side by side; nor than a part of the bucket: what
     // else that has given away, to acknowledgements for one, is not known, and a small one is hardly ever
-    // full. At rest a rail looks as it would without a bucket. Where no rail has one, kShaped is false, and a
-    // decision the shorter.
+    // full. A cloud's holds so much that looks at the rail tell what is left of it (core/flow/feedback.cpp),
+    // and a message of some KiB may have it all. At rest a rail looks as it would without a bucket. Where no
+    // rail has one, kShaped is false, and a decision the shorter.
     template <bool kShaped>
     Ticks delivery(Ticks vft, Ticks now, Ticks beyond, std::uint64_t steps) const noexcept
     {
+        return delivery<kShaped>(vft, now, beyond, steps, steps);
+    }
+
+    // The same for a part of a message, which is credited with what the `whole` of it takes.
+    template <bool kShaped>
+    Ticks delivery(Ticks vft, Ticks now, Ticks beyond, std::uint64_t steps,
+                   std::uint64_t whole) const noexcept
+    {
         constexpr auto relaxed = std::memory_order_relaxed;
-        const Ticks bytes = bytes_cost_floor(per_byte.load(std::memory_order_acquire), steps);
-        const Ticks idle = base.load(relaxed) + bytes;
-        const Ticks credit = kShaped ? std::min(burst.load(relaxed) / kBucketPart, bytes) : 0;
+        const std::uint64_t each = per_byte.load(std::memory_order_acquire);
+        const Ticks idle = base.load(relaxed) + bytes_cost_floor(each, steps);
+        const std::uint64_t shift = kShaped ? credit_shift.load(relaxed) : 0;
+        const Ticks credit =
+            kShaped ? std::min(this->credit.load(relaxed), bytes_cost_floor(each, whole)) << shift : 0;
         const Ticks then = now + o_s.load(relaxed) + credit;
         return vft - then < beyond ? vft + (idle - then) : idle;
+    }
+
+    void set_bucket(Ticks burst) noexcept
+    {
+        const bool is_long = burst >= kLongBucket;
+        credit.store(is_long ? burst >> kLongShift : burst / kBucketPart, std::memory_order_relaxed);
+        credit_shift.store(is_long ? kLongShift : 0, std::memory_order_relaxed);
+    }
+    Ticks bucket() const noexcept
+    {
+        const std::uint64_t shift = credit_shift.load(std::memory_order_relaxed);
+        const Ticks most = credit.load(std::memory_order_relaxed);
+        return 0 != shift ? most << shift : kBucketPart * most;
     }
 
     // 2o + L + max(VFT, now) (thesis 4.4.8), less `now`, with 2o = o_s + o_r.

@@ -30,9 +30,8 @@ constexpr Ticks kPiece = 2000 * kTicksPerNs;
 // Of a message that is so small a part of what a bucket lets pass at once, nothing is worth cutting.
 bool passes_at_once(const Rail &r, Ticks backlog, std::uint64_t steps) noexcept
 {
-    const Ticks burst = r.burst.load(std::memory_order_relaxed);
     const Ticks gap = bytes_cost_floor(r.gap_per_byte.load(std::memory_order_relaxed), steps);
-    return Rail::kBucketPart * gap + backlog <= burst;
+    return Rail::kBucketPart * gap + backlog <= r.bucket();
 }
 
 } // namespace

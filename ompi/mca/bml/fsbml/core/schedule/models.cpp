@@ -83,7 +83,7 @@ void put(Rail &r, const Fixed &m, std::uint64_t start, Ticks base) noexcept
     const std::uint64_t per_byte = above ? m.G_above : m.G;
     r.base.store(above ? base + (m.g_above - m.g) - bytes_cost_floor(per_byte, m.from) : base, relaxed);
     r.o_s.store(m.o_s, relaxed);
-    r.burst.store(m.burst, relaxed);
+    r.set_bucket(m.burst);
     r.gap.store(above ? m.g_above - bytes_cost(per_byte, m.from) : m.g, relaxed);
     r.gap_per_byte.store(per_byte, relaxed);
     r.per_byte.store(per_byte + m.O_s + m.O_r, std::memory_order_release);

@@ -70,6 +70,9 @@ public:
     {
         return choose_far_.load(std::memory_order_relaxed)(*this, now_ns, bytes, mask, far);
     }
+    // For a part of a message of `whole` bytes.
+    int choose_part(std::uint64_t now_ns, std::size_t bytes, std::size_t whole, std::uint32_t mask,
+                    const fsbml_far_t *far) const noexcept;
     void charge(std::size_t rail, std::uint64_t now_ns, std::size_t bytes) noexcept
     {
         charge_(*this, rail, now_ns, bytes);
@@ -181,6 +184,7 @@ private:
     mutable std::atomic<std::uint64_t> origin_{kNoOrigin};
     std::atomic<Ticks> beyond_{kBeyondOwn};
     std::atomic<std::uint32_t> guessed_{0}, may_hide_{0};
+    std::atomic<bool> is_shaped_{false};
     std::atomic<ChooseFar> choose_far_;
     const fsbml_policy_t policy_;
 

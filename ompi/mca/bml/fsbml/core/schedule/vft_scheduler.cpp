@@ -5,6 +5,7 @@
 
 #include "model/model.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace fsbml
@@ -233,8 +234,32 @@ void Scheduler::doubt(std::size_t rail, fsbml_doubt_t doubt) noexcept
     set(may_hide_, FSBML_DOUBT_BUCKET == doubt);
 }
 
+int Scheduler::choose_part(std::uint64_t now_ns, std::size_t bytes, std::size_t whole, std::uint32_t mask,
+                           const fsbml_far_t *far) const noexcept
+{
+    std::uint32_t measured = mask & models_.measured();
+    if (!is_shaped_.load(std::memory_order_relaxed) || FSBML_POLICY_ARRIVAL != policy_ || 0 == measured) {
+        return nullptr != far ? choose(now_ns, bytes, mask, *far) : choose(now_ns, bytes, mask);
+    }
+    const VftSlot *const slots = vfts_.load(std::memory_order_acquire);
+    const Ticks now = clock(now_ns), beyond = this->beyond();
+    const std::uint64_t steps = byte_steps(bytes), all = byte_steps(whole);
+    const Rail *const rails = models_.row(steps);
+    int best = -1;
+    for (Ticks soonest = ~Ticks{0}; 0 != measured; measured &= measured - 1) {
+        const auto rail = static_cast<std::size_t>(__builtin_ctz(measured));
+        const Ticks vft = slots[rail].vft.load(std::memory_order_relaxed);
+        const Ticks then = rails[rail].delivery<true>(vft, now, beyond, steps, all)
+                           + (nullptr != far ? extra_of(*far, rail) : 0);
+        best = then < soonest ? static_cast<int>(rail) : best;
+        soonest = std::min(soonest, then);
+    }
+    return best;
+}
+
 void Scheduler::shaped(bool any) noexcept
 {
+    is_shaped_.store(any, std::memory_order_relaxed);
     choose_.store(choose_function(policy_, any), std::memory_order_relaxed);
     choose_far_.store(choose_far_function(policy_, any), std::memory_order_relaxed);
 }
