@@ -110,6 +110,14 @@ first() { sibling a b; }
 second() { [ -e "$(tally_log first).end" ] && printf 'ok 1 - second\n'; }
 amid() { sibling b a; }
 idle() { [[ $(chrt --pid "$BASHPID") != *SCHED_IDLE* ]] || printf 'ok 1 - idle\n'; }
+# Until it has its share.
+hurried() {
+    local try
+    for ((try = 0; try < 50; try++)); do
+        [[ $(chrt --pid "$BASHPID") == *SCHED_IDLE* ]] || { printf 'ok 1 - hurried\n' && break; }
+        sleep 0.1
+    done
+}
 fine() { good; }
 killed_all() { kill -KILL "-$(ps -o pgid= "$BASHPID" | tr -d ' ')"; }
 
@@ -151,6 +159,7 @@ ok "... of which one may fail" equal "$(beside 'one broken' 'two killed' 'three 
 ok "what only computes runs beside them, one after the other" equal "$(rm -f "$FSBML_BUILD/a" "$FSBML_BUILD/b" && queued first second idle amid)" \
     "4 passed, 0 failed: 0"
 ok "... and each is told" equal "$(grep -oE '^== (first|second|idle|amid) +[0-9]+ s' "$FSBML_BUILD/queue" | wc -l)" 4
+[ "$(id -u)" -ne 0 ] || ok "... with its share of the processors once all others have ended" equal "$(queued hurried fine)" "3 passed, 0 failed: 0"
 ok "... of which one may fail" equal "$(queued bad broken fine)" "4 passed, 2 failed: 1"
 ok "... also with the shell that runs them all" equal "$(queued good killed_all second fine)" "4 passed, 2 failed: 1"
 
