@@ -4,7 +4,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # scripts/measure and its plan set command, out, rates, version, setting and plots
 
-OUTAGE_FROM=2 OUTAGE_FOR=5 OUTAGE_SECONDS=11
+OUTAGE_FROM=2 OUTAGE_FOR=5 OUTAGE_SECONDS=10
 
 outage_seconds() { date +%s.%N; }
 

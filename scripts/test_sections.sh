@@ -10,9 +10,9 @@
 TEST_COMPUTING=(patched-check sanitizers component units debian13-check sid-check debian12-check clang)
 # The longest first. What needs a build that is made meanwhile, last.
 TEST_BESIDE=(driver demo commands package debian13-package sid-package debian12-package mpi-sanitizers badinput debian13-badinput
-    sid-badinput debian12-badinput hardware threads trouble rpm link bench patched-r2)
+    sid-badinput debian12-badinput hardware versions threads trouble rpm link bench patched-r2)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
-TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi versions)
+TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi)
 # Parts of others, which run only where they are asked for: each test of the core runs once, in sanitizers or in component.
 TEST_BY_NAME=(units rpm mpi-quick)
 TEST_QUICK=(units mpi-quick)
