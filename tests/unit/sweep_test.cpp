@@ -217,3 +217,37 @@ TEST(Fits, AreAlikeByLargeMessages)
     two.valid = false;
     EXPECT_FALSE(fsbml_fit_is_like(&one, &two));
 }
+
+// A stream that was disturbed is repeated: what the better one says counts, but the first has emptied the
+// bucket.
+TEST(Rate, OfTwoStreamsTheBetterOneWithTheBucketOfEither)
+{
+    fsbml_rate_t first = sweep_of(42.0).there;
+    fsbml_rate_t second = sweep_of(40.0).there;
+    first.steady = false;
+    first.burst_bytes = 2e6;
+    EXPECT_EQ(40.0, fsbml_rate_better(first, second).G_ns_per_byte);
+    EXPECT_EQ(2e6, fsbml_rate_better(first, second).burst_bytes);
+    EXPECT_EQ(40.0, fsbml_rate_better(second, first).G_ns_per_byte);
+    // Of another rate, it may have been anything.
+    first.G_ns_per_byte = 60.0;
+    EXPECT_EQ(40.0, fsbml_rate_better(first, second).G_ns_per_byte);
+    EXPECT_EQ(0.0, fsbml_rate_better(first, second).burst_bytes);
+}
+
+TEST(Rate, OfTwoDisturbedStreamsTheOneThatVariesLess)
+{
+    fsbml_rate_t one = sweep_of(40.0).there;
+    fsbml_rate_t two = sweep_of(44.0).there;
+    one.steady = two.steady = false;
+    one.high_ns_per_byte = 60.0;
+    two.high_ns_per_byte = 50.0;
+    EXPECT_EQ(44.0, fsbml_rate_better(one, two).G_ns_per_byte);
+    EXPECT_EQ(44.0, fsbml_rate_better(two, one).G_ns_per_byte);
+    one.stamps = two.stamps = 0; // times with all pauses
+    EXPECT_EQ(40.0, fsbml_rate_better(one, two).G_ns_per_byte);
+    EXPECT_EQ(40.0, fsbml_rate_better(two, one).G_ns_per_byte);
+    const fsbml_rate_t none{};
+    EXPECT_EQ(40.0, fsbml_rate_better(none, one).G_ns_per_byte);
+    EXPECT_EQ(40.0, fsbml_rate_better(one, none).G_ns_per_byte);
+}

@@ -186,21 +186,6 @@ static void tell(const mca_bml_fsbml_path_t *path, const char *way, const fsbml_
                   r->high_ns_per_byte, r->steady ? "" : ", unsteady", r->burst_bytes, r->stamps);
 }
 
-/* The one that varies less. Where all that is known is the whole stream's time with its pauses, the faster
- * one. */
-static fsbml_rate_t better(fsbml_rate_t one, fsbml_rate_t two)
-{
-    if (0 == one.stamps && 0 == two.stamps && one.G_ns_per_byte > 0 && two.G_ns_per_byte > 0) {
-        return one.G_ns_per_byte <= two.G_ns_per_byte ? one : two;
-    }
-    const double of_one = (one.high_ns_per_byte - one.low_ns_per_byte) * two.G_ns_per_byte,
-                 of_two = (two.high_ns_per_byte - two.low_ns_per_byte) * one.G_ns_per_byte;
-    return one.steady || !(two.G_ns_per_byte > 0)
-                   || (!two.steady && one.G_ns_per_byte > 0 && of_one <= of_two)
-               ? one
-               : two;
-}
-
 /* Another one where it was disturbed. */
 static bool stream(const mca_bml_fsbml_path_t *path, bool there, uint64_t wanted, uint64_t one_ns,
                    fsbml_rate_t *rate)
@@ -216,7 +201,7 @@ static bool stream(const mca_bml_fsbml_path_t *path, bool there, uint64_t wanted
         good = there ? fsbml_stream_run(1, &path, &most, fsbml_prtt_limit(), &next, &sending)
                      : fsbml_stream_ask(path, &most, fsbml_prtt_limit(), &next);
         tell(path, there ? "there" : "back", &next);
-        *rate = 0 == attempt ? next : better(*rate, next);
+        *rate = 0 == attempt ? next : fsbml_rate_better(*rate, next);
     }
     return good;
 }
@@ -318,7 +303,7 @@ static bool recalled(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const fsbml_fi
         const fsbml_rate_t before = seen.there;
         good = there_and_back(ep, rail, &seen.one_ns, &alike, &turns)
                && stream(path, true, (uint64_t) BRIEF_NS << attempt, seen.one_ns, &seen.there);
-        seen.there = better(seen.there, before);
+        seen.there = fsbml_rate_better(seen.there, before);
         same = good && fsbml_sweep_confirms(&seen, fit);
     }
     if (!same || !seen.there.steady) {

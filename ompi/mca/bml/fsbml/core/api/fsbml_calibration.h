@@ -205,6 +205,9 @@ void fsbml_streaming_look(fsbml_streaming_t *s, const fsbml_streaming_look_t *lo
 /** No more is to be sent, and all of it has arrived. */
 bool fsbml_streaming_over(const fsbml_streaming_t *s) FSBML_NOEXCEPT;
 fsbml_rate_t fsbml_streaming_rate(const fsbml_streaming_t *s) FSBML_NOEXCEPT;
+/** Of two streams the one that varies less; where all that is known is the time with all pauses, the faster
+ * one. With the larger burst if they agree about the rate: a bucket is seen by the stream that empties it. */
+fsbml_rate_t fsbml_rate_better(fsbml_rate_t one, fsbml_rate_t two) FSBML_NOEXCEPT;
 
 /** What a sweep has seen of a rail: the least times of some PRTTs (thesis 3.2) of small messages, and streams
  * both ways. A time of 0 was not measured. */

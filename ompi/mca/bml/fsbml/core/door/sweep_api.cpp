@@ -88,6 +88,11 @@ fsbml_rate_t fsbml_streaming_rate(const fsbml_streaming_t *s) noexcept
     return rate;
 }
 
+fsbml_rate_t fsbml_rate_better(fsbml_rate_t one, fsbml_rate_t two) noexcept
+{
+    return fsbml::better(one, two);
+}
+
 void fsbml_sweep_fit(const fsbml_sweep_t *seen, fsbml_fit_t *out) noexcept
 {
     if (nullptr != seen && nullptr != out) {

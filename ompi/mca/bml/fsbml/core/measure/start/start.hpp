@@ -200,7 +200,8 @@ private:
 };
 
 // The fit of a rail that was swept: a few PRTTs of small messages and a stream each way (see
-// fsbml_sweep_t). As fsbml_sweep_fit(), fsbml_sweep_level() and so on.
+// fsbml_sweep_t). As fsbml_rate_better(), fsbml_sweep_fit() and so on.
+fsbml_rate_t better(const fsbml_rate_t &one, const fsbml_rate_t &two) noexcept;
 fsbml_fit_t sweep_fit(const fsbml_sweep_t &seen) noexcept;
 void sweep_level(fsbml_fit_t *fits, std::size_t n);
 bool fit_is_like(const fsbml_fit_t &fit, const fsbml_fit_t &other) noexcept;

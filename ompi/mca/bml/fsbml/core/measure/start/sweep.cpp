@@ -78,6 +78,24 @@ void keep_back(fsbml_fit_t *fits, std::size_t n) noexcept
 
 } // namespace
 
+fsbml_rate_t better(const fsbml_rate_t &one, const fsbml_rate_t &two) noexcept
+{
+    const double a = one.G_ns_per_byte;
+    const double b = two.G_ns_per_byte;
+    bool first = one.steady || !(b > 0.0)
+                 || (!two.steady && a > 0.0
+                     && (one.high_ns_per_byte - one.low_ns_per_byte) * b
+                            <= (two.high_ns_per_byte - two.low_ns_per_byte) * a);
+    if (0 == one.stamps && 0 == two.stamps && a > 0.0 && b > 0.0) {
+        first = a <= b;
+    }
+    fsbml_rate_t rate = first ? one : two;
+    if (std::fabs(a - b) <= kConfirms * std::max(a, b)) {
+        rate.burst_bytes = std::max(one.burst_bytes, two.burst_bytes);
+    }
+    return rate;
+}
+
 fsbml_fit_t sweep_fit(const fsbml_sweep_t &seen) noexcept
 {
     fsbml_fit_t out{};
