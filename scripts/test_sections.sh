@@ -232,18 +232,13 @@ test_clusters() {
 
 # ---- other systems
 
-test_debian12-check() { inside debian12 component; }
-test_debian12-package() { inside debian12 package; }
-test_debian12-badinput() { inside debian12 badinput; }
-test_debian12-mpi() { inside debian12 mpi; }
-test_debian13-check() { inside debian13 component; }
-test_debian13-package() { inside debian13 package; }
-test_debian13-badinput() { inside debian13 badinput; }
-test_debian13-mpi() { inside debian13 mpi; }
-test_sid-check() { inside sid component; }
-test_sid-package() { inside sid package; }
-test_sid-badinput() { inside sid badinput; }
-test_sid-mpi() { inside sid mpi; }
+# Each has the same sections, which are some of ours.
+for system in debian12 debian13 sid; do
+    for part in check:component package:package badinput:badinput mpi:mpi; do
+        eval "test_$system-${part%:*}() { inside $system ${part#*:}; }"
+    done
+done
+
 test_hardware() { run_scripts -- "$FSBML_TOP/tests/mpi/hardware.sh"; }
 test_trouble() { run_scripts -- "$FSBML_TOP/tests/mpi/trouble.sh"; }
 test_versions() { run_driver versions; }
