@@ -10,7 +10,7 @@ programs_dir() {
 
 FSBML_PROGRAMS_PACKAGES=(g++ make nlohmann-json3-dev libcli11-dev libfmt-dev)
 
-# programs_build PREFIX PROGRAM...: makes them (bench/programs.mk) unless they are up to date; prints their folder.
+# programs_build PREFIX PROGRAM...: makes them (bench/programs.mk) unless they are up to date, one call at a time; prints their folder.
 programs_build() {
     local prefix=$1 dir mpicc headers log=$FSBML_BUILD/log/bench.log
     shift
@@ -19,7 +19,7 @@ programs_build() {
     mpicc=$(openmpi_tool "$prefix" mpicc) || die "the Open MPI in '$prefix' has no mpicc."
     need_packages "the benchmarks" "${FSBML_PROGRAMS_PACKAGES[@]}"
     mkdir -p "$dir" "$FSBML_BUILD/log"
-    local make=(make -C "$dir" -f "$FSBML_TOP/bench/programs.mk" --no-print-directory "TOP=$FSBML_TOP" "MPICC=$mpicc")
+    local make=(flock "$dir/.lock" make -C "$dir" -f "$FSBML_TOP/bench/programs.mk" --no-print-directory "TOP=$FSBML_TOP" "MPICC=$mpicc")
     ! headers=$(headers_dir "$prefix") || make+=("pkginclude=$headers")
     ! "${make[@]}" --question "$@" >/dev/null 2>&1 || return 0
     logged "$log" "compiling the benchmarks" "${make[@]}" -j "$(nproc)" "$@" || die "could not compile the benchmarks; the log is $log"

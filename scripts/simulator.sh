@@ -4,14 +4,14 @@
 # Copyright (c) 2026      The FSBML developers. All rights reserved.
 # shellcheck shell=bash
 
-# program_build NAME WHAT [PACKAGE...]: compiles it if need be, all of them in one folder; sets `program`, its path.
+# program_build NAME WHAT [PACKAGE...]: compiles it if need be, all of them in one folder, one call at a time; sets `program`, its path.
 program_build() {
     local name=$1 what=$2 dir=$FSBML_BUILD/simulator log=$FSBML_BUILD/log/simulator.log
     shift 2
     need_packages "$what" g++ make nlohmann-json3-dev libcli11-dev libfmt-dev "$@"
     mkdir -p "$dir" "$FSBML_BUILD/log"
     # Whatever asks MPI's compiler gets no answer.
-    local make=(make -C "$dir" -f "$FSBML_TOP/bench/programs.mk" --no-print-directory "TOP=$FSBML_TOP" MPICC=true)
+    local make=(flock "$dir/.lock" make -C "$dir" -f "$FSBML_TOP/bench/programs.mk" --no-print-directory "TOP=$FSBML_TOP" MPICC=true)
     if ! "${make[@]}" --question "$name" >/dev/null 2>&1; then
         logged "$log" "compiling $what" "${make[@]}" -j "$(nproc)" "$name" || die "could not compile $what; the log is $log"
     fi

@@ -232,12 +232,16 @@ test_clusters() {
 
 # ---- other systems
 
-# Each has the same sections, which are some of ours.
-for system in debian12 debian13 sid; do
-    for part in check:component package:package badinput:badinput mpi:mpi; do
-        eval "test_$system-${part%:*}() { inside $system ${part#*:}; }"
+# of_systems: makes test_SYSTEM-SECTION of each: sections of ours, in the system.
+of_systems() {
+    local name part
+    for name in debian12 debian13 sid; do
+        for part in check:component package:package badinput:badinput mpi:mpi; do
+            eval "test_$name-${part%:*}() { inside $name ${part#*:}; }"
+        done
     done
-done
+}
+of_systems
 
 test_hardware() { run_scripts -- "$FSBML_TOP/tests/mpi/hardware.sh"; }
 test_trouble() { run_scripts -- "$FSBML_TOP/tests/mpi/trouble.sh"; }
