@@ -162,7 +162,9 @@ cmd_test() {
     tally_queue run_section "${computing[@]}"
     run_beside "${beside[@]}"
     for section in "${alone[@]}"; do
+        [[ " ${TEST_QUIET[*]} " != *" $section "* ]] || tally_pause
         tally_section "$section" "$(test_about "$section")" run_section "$section"
+        tally_resume
         tally_look
     done
     tally_wait

@@ -180,19 +180,35 @@ tally_wait() {
     done
 }
 
+# tally_queue_processes: of each of the queue's its number, scheduling class and state.
+tally_queue_processes() {
+    [ -n "$tally_queue_pid" ] || return 0
+    ps -e -o pid=,ppid=,cls=,stat= | awk -v queue="$tally_queue_pid" '
+        { parent[$1] = $2; what[$1] = $3 " " $4 }
+        END { for (pid in parent) { for (p = pid; p > 1 && p != queue; p = parent[p]) {} if (p == queue) print pid, what[pid] } }'
+}
+
 # tally_hurry: nothing is left to wait for, so the queue takes its share of the processors from whatever else is busy on this machine.
 # Only root may do that.
-tally_hurry() {
-    ps -e -o pid=,ppid=,cls= | awk -v "queue=$tally_queue_pid" '
-        { parent[$1] = $2; idle[$1] = $3 == "IDL" }
-        END { for (pid in parent) { for (p = pid; p > 1 && p != queue; p = parent[p]) {} if (p == queue && idle[pid]) print pid } }' |
-        xargs -r -n 1 chrt --other --pid 0 2>/dev/null || :
+tally_hurry() { tally_queue_processes | awk '$2 == "IDL" { print $1 }' | xargs -r -n 1 chrt --other --pid 0 2>/dev/null || :; }
+
+# tally_pause, tally_resume: the queue stands still. What begins while the others are being stopped is stopped next.
+tally_pause() {
+    local try pids
+    for ((try = 0; try < 20; try++)); do
+        pids=$(tally_queue_processes | awk '$3 !~ /^[TZ]/ { print $1 }')
+        [ -n "$pids" ] || return 0
+        # shellcheck disable=SC2086 # several
+        kill -STOP $pids 2>/dev/null || :
+    done
 }
+tally_resume() { tally_queue_processes | awk '{ print $1 }' | xargs -r kill -CONT 2>/dev/null || :; }
 
 # tally_abort: ends sections that have begun and still run.
 tally_abort() {
     local pid
     for pid in "${!tally_started[@]}" $tally_queue_pid; do kill -TERM -- "-$pid" 2>/dev/null || :; done
+    tally_resume
 }
 
 # tally_running: how many sections have begun and not been collected.

@@ -13,6 +13,8 @@ TEST_BESIDE=(driver demo commands package debian13-package sid-package debian12-
     sid-badinput debian12-badinput hardware versions threads trouble rpm link bench patched-r2)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
 TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi)
+# Of these, what looks whether the processors are idle, before it measures.
+TEST_QUIET=(clusters)
 # Parts of others, which run only where they are asked for: each test of the core runs once, in sanitizers or in component.
 TEST_BY_NAME=(units rpm mpi-quick)
 TEST_QUICK=(units mpi-quick)

@@ -118,6 +118,25 @@ hurried() {
         sleep 0.1
     done
 }
+ticking() {
+    local tick
+    for ((tick = 0; tick < 30; tick++)); do
+        printf '%d' "$tick" >"$FSBML_BUILD/tick"
+        (sleep 0.05)
+    done
+    printf 'ok 1 - ticking\n'
+}
+# Twice what it has come to, half a second apart: stopped, and going on again.
+still() {
+    local before after
+    some_tick && tally_pause
+    before=$(cat "$FSBML_BUILD/tick")
+    sleep 0.5
+    after=$(cat "$FSBML_BUILD/tick")
+    tally_resume
+    [ "$before" -lt 29 ] && [ "$after" = "$before" ] && printf 'ok 1 - still\n'
+}
+some_tick() { until [ -s "$FSBML_BUILD/tick" ]; do sleep 0.05; done; }
 fine() { good; }
 killed_all() { kill -KILL "-$(ps -o pgid= "$BASHPID" | tr -d ' ')"; }
 
@@ -160,6 +179,8 @@ ok "what only computes runs beside them, one after the other" equal "$(rm -f "$F
     "4 passed, 0 failed: 0"
 ok "... and each is told" equal "$(grep -oE '^== (first|second|idle|amid) +[0-9]+ s' "$FSBML_BUILD/queue" | wc -l)" 4
 [ "$(id -u)" -ne 0 ] || ok "... with its share of the processors once all others have ended" equal "$(queued hurried fine)" "3 passed, 0 failed: 0"
+ok "... but not while it is paused" equal "$(queued ticking still)" "2 passed, 0 failed: 0"
+ok "... which are none where there is no queue" equal "$(tally_begin && tally_queue_processes)" ""
 ok "... of which one may fail" equal "$(queued bad broken fine)" "4 passed, 2 failed: 1"
 ok "... also with the shell that runs them all" equal "$(queued good killed_all second fine)" "4 passed, 2 failed: 1"
 
