@@ -11,14 +11,15 @@ emulator_program() { printf '%s/link/link\n' "$FSBML_BUILD"; }
 
 # emulator_compile DIR: in a folder of its own, as another command may do so at the same time.
 emulator_compile() {
-    local part own
+    local part own status=0
     own=$(mktemp -d "$1/own.XXXXXX")
     # Both cores at once.
     # shellcheck disable=SC2016
     for part in shape direction tap board control main; do printf '%s\0' "$part"; done |
         xargs -0 -P 2 -I '{}' "${CXX:-g++}" -std=c++17 -O2 -Wall -Wextra -c "$FSBML_TOP/tools/link/{}.cpp" -o "$own/{}.o" &&
-        "${CXX:-g++}" -o "$own/link" "$own"/{shape,direction,tap,board,control,main}.o -lfmt && mv -f "$own/link" "$1/link" || return 1
+        "${CXX:-g++}" -o "$own/link" "$own"/{shape,direction,tap,board,control,main}.o -lfmt && mv -f "$own/link" "$1/link" || status=1
     rm -rf -- "$own"
+    return "$status"
 }
 
 # emulator_build: makes it unless it is up to date.
