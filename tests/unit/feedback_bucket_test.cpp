@@ -24,13 +24,13 @@ VirtualRails with_buckets(double fast_ms = 16.0, double slow_ms = 8.0)
     return net;
 }
 
-// What a message takes that the other end answers with one as long, ns.
-double there_and_back(VirtualRails &net, std::size_t pieces)
+// What messages of `of` pieces each take that the other end answers with as many, ns.
+double there_and_back(VirtualRails &net, std::size_t pieces, std::size_t of)
 {
     const std::uint64_t start = net.now;
     for (std::size_t left = pieces; left > 0;) {
         net.step(net.under_way() > 0.0 ? VirtualRails::kStepNs : 1000);
-        left -= net.offer(VirtualRails::kQuantum, true, pieces * VirtualRails::kQuantum) >= 0 ? 1 : 0;
+        left -= net.offer(VirtualRails::kQuantum, true, of * VirtualRails::kQuantum) >= 0 ? 1 : 0;
     }
     while (net.under_way() > 0.0) {
         net.step();
@@ -42,11 +42,11 @@ double there_and_back(VirtualRails &net, std::size_t pieces)
     return static_cast<double>(took);
 }
 
-double mean_there_and_back(VirtualRails &net, std::size_t pieces)
+double mean_there_and_back(VirtualRails &net, std::size_t pieces, std::size_t of)
 {
     double sum = 0.0;
     for (int i = 0; i < 70; ++i) {
-        const double took = there_and_back(net, pieces);
+        const double took = there_and_back(net, pieces, of);
         sum += i < 20 ? 0.0 : took;
     }
     return sum / 50.0;
@@ -110,7 +110,7 @@ TEST(FeedbackOfBuckets, LongMessagesAreSharedByWhatComesBackToTheBuckets)
     constexpr std::size_t kPieces = 8;
     VirtualRails net = with_buckets();
     const double ideal = kPieces * VirtualRails::kQuantum / (1.0 / kFast + 1.0 / kSlow) / 2.0;
-    EXPECT_NEAR(ideal, mean_there_and_back(net, kPieces), 0.1 * ideal);
+    EXPECT_NEAR(ideal, mean_there_and_back(net, kPieces, kPieces), 0.1 * ideal);
     EXPECT_NEAR(kFast, net.gap(0), 0.1 * kFast); // and they are no faster for it
     EXPECT_NEAR(kSlow, net.gap(1), 0.1 * kSlow);
 }
@@ -118,11 +118,11 @@ TEST(FeedbackOfBuckets, LongMessagesAreSharedByWhatComesBackToTheBuckets)
 // One can whose bucket has 80 ms, and the other, which has none, gets less than by its rate.
 TEST(FeedbackOfBuckets, ARailWithABucketTakesMoreOfAMessage)
 {
-    for (const std::size_t pieces : {8U, 32U}) {
+    constexpr std::size_t kPieces = 32;
+    const double ideal = kPieces * VirtualRails::kQuantum / (2.0 / kFast + 1.0 / kSlow);
+    for (const std::size_t of : {1U, 2U, 8U, 32U}) { // so many messages at once, too
         VirtualRails net = with_buckets(80.0, 0.0);
-        const double bytes = static_cast<double>(pieces * VirtualRails::kQuantum);
-        const double ideal = bytes / (2.0 / kFast + 1.0 / kSlow);
-        EXPECT_NEAR(ideal, mean_there_and_back(net, pieces), 0.25 * ideal) << pieces;
+        EXPECT_NEAR(ideal, mean_there_and_back(net, kPieces, of), 0.25 * ideal) << of;
     }
 }
 
