@@ -5,6 +5,7 @@
 #include "p2p.hpp"
 
 #include "tools/points/points.hpp"
+#include "tools/text/text.hpp"
 
 namespace fsbml::bench::p2p
 {
@@ -152,10 +153,8 @@ void ping(Session &session, Bulk &bulk, MPI_Comm comm, std::size_t size, const s
     const std::uint64_t all = bulk.last();
     exchange(bulk, comm, all);
     bulk.end(all);
-    std::vector<double> sorted = half;
-    std::sort(sorted.begin(), sorted.end());
-    session.print({"", "beside", variant, kBulk, size, "us", half, {}});
-    session.print({"", "beside-p99", variant, kBulk, size, "us", {sorted[sorted.size() * 99 / 100]}, {}});
+    session.print({"", "beside", variant, kBulk, size, "us", {median(half)}, {}});
+    session.print({"", "beside-p99", variant, kBulk, size, "us", {quantile(half, 0.99)}, {}});
     session.print({"", "beside-bulk", variant, kBulk, size, "MB/s", {rate}, {}});
 }
 

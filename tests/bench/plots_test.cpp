@@ -16,7 +16,7 @@ std::string line(const std::string &operation, const std::string &arm, int bytes
     std::ostringstream text;
     text << R"({"bench":"b","operation":")" << operation << R"(","variant":"","arm":")" << arm
          << R"(","messages":1,"bytes":)" << bytes << R"(,"unit":")" << unit
-         << R"(","median":0,"traffic":{"eth0":90,"eth1":10},"samples":[)" << value << "]}\n";
+         << R"(","mean":0,"traffic":{"eth0":90,"eth1":10},"samples":[)" << value << "]}\n";
     return text.str();
 }
 

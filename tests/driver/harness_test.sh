@@ -10,7 +10,7 @@ harness=$(programs_build "$(openmpi_prefix)" harness.program)/harness.program
 
 # point ARM MESSAGES BYTES SAMPLE,...: one launch's line.
 point() {
-    printf '{"bench":"onetoone","operation":"exchange","variant":"","arm":"%s","messages":%d,"bytes":%d,"unit":"us","median":0,"traffic":{"eth0":90,"eth1":10},"samples":[%s]}\n' "$@"
+    printf '{"bench":"onetoone","operation":"exchange","variant":"","arm":"%s","messages":%d,"bytes":%d,"unit":"us","mean":0,"traffic":{"eth0":90,"eth1":10},"samples":[%s]}\n' "$@"
 }
 
 # grid FACTOR: results in which r2 takes 12 times as long as the best rail, and fsbml FACTOR times.

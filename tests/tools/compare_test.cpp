@@ -16,7 +16,7 @@ std::string line(const std::string &arm, int messages, std::size_t bytes, double
     std::ostringstream text;
     text << R"({"bench":"onetoone","operation":"exchange","variant":"","arm":")" << arm << R"(","messages":)"
          << messages << R"(,"bytes":)" << bytes << R"(,"unit":")" << unit
-         << R"(","median":0,"traffic":{},"samples":[)" << value << "]}\n";
+         << R"(","mean":0,"traffic":{},"samples":[)" << value << "]}\n";
     return text.str();
 }
 

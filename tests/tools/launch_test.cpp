@@ -54,7 +54,7 @@ for word; do case "$before" in --arm) arm=$word ;; --sizes) sizes=$word ;; esac;
 echo "$arm $sizes" >>"${0%/*}/asked"
 us=10; [ "$arm" != slow ] || us=100
 for bytes in $(echo "$sizes" | tr , ' '); do
-    printf '{"bench":"onetoone","operation":"exchange","variant":"","arm":"%s","messages":1,"bytes":%s,"unit":"us","median":%s,"samples":[%s]}\n' "$arm" "$bytes" "$us" "$us"
+    printf '{"bench":"onetoone","operation":"exchange","variant":"","arm":"%s","messages":1,"bytes":%s,"unit":"us","mean":%s,"samples":[%s]}\n' "$arm" "$bytes" "$us" "$us"
 done
 )";
         std::filesystem::permissions(folder / "launcher", std::filesystem::perms::owner_all);
@@ -121,7 +121,7 @@ sleep 0.1 # none may be started before this one is there
 byte $((job + 1)) 4
 until [ "$(od -An -tu1 -N1 "$file" | tr -d ' ')" = $((job + 1)) ]; do sleep 0.01; done
 echo "$arm ${turns%:*}" >>"${0%/*}/asked"
-echo '{"bench":"onetoone","operation":"exchange","variant":"","arm":"'$arm'","messages":1,"bytes":16,"unit":"us","median":10,"samples":[10]}'
+echo '{"bench":"onetoone","operation":"exchange","variant":"","arm":"'$arm'","messages":1,"bytes":16,"unit":"us","mean":10,"samples":[10]}'
 byte $((job + 2)) 0
 )sh";
         job.interleaved = true;

@@ -93,7 +93,7 @@ double cost(double value, const std::string &unit);
 // and pooling them would give those the say.
 struct Figure {
     double median = 0;
-    double least = 0;  // the least of the launches' medians
+    double least = 0;  // the least of the launches' figures
     double spread = 0; // half the distance of the quartiles, relative to the median
     int launches = 0;
 };
@@ -107,7 +107,7 @@ public:
 
     std::vector<std::string> arms() const { return arms_; }
     std::vector<Place> places() const;
-    // The medians of the arm's launches there, by round; empty if it has none.
+    // The figures of the arm's launches there (launch_figure), by round; empty if it has none.
     const std::vector<double> &launches(const std::string &arm, const Place &place) const;
     std::optional<Figure> at(const std::string &arm, const Place &place) const;
     std::optional<double> init_seconds(const std::string &arm) const;
@@ -117,7 +117,7 @@ public:
 
 private:
     struct Cell {
-        std::vector<double> medians;
+        std::vector<double> launches;
         Traffic traffic;
     };
 

@@ -52,7 +52,7 @@ bool Results::add(const nlohmann::json &line)
         throw std::runtime_error("a point without samples");
     }
     Cell &cell = cells_[place][arm];
-    cell.medians.push_back(median(samples));
+    cell.launches.push_back(launch_figure(samples, place.unit));
     for (const auto &[interface, bytes] : line.value("traffic", Traffic())) {
         cell.traffic[interface] += bytes;
     }
@@ -93,21 +93,21 @@ const std::vector<double> &Results::launches(const std::string &arm, const Place
         return none;
     }
     auto cell = row->second.find(arm);
-    return cell == row->second.end() ? none : cell->second.medians;
+    return cell == row->second.end() ? none : cell->second.launches;
 }
 
 std::optional<Figure> Results::at(const std::string &arm, const Place &place) const
 {
-    const std::vector<double> &medians = launches(arm, place);
-    if (medians.empty()) {
+    const std::vector<double> &figures = launches(arm, place);
+    if (figures.empty()) {
         return std::nullopt;
     }
     Figure figure;
-    figure.median = median(medians);
-    figure.least = quantile(medians, 0);
-    const double quartiles = (quantile(medians, 0.75) - quantile(medians, 0.25)) / 2;
+    figure.median = median(figures);
+    figure.least = quantile(figures, 0);
+    const double quartiles = (quantile(figures, 0.75) - quantile(figures, 0.25)) / 2;
     figure.spread = figure.median == 0 ? 0 : quartiles / std::fabs(figure.median);
-    figure.launches = static_cast<int>(medians.size());
+    figure.launches = static_cast<int>(figures.size());
     return figure;
 }
 

@@ -96,6 +96,12 @@ struct Point {
     Traffic traffic; // of all samples
 };
 
+// What one launch's samples of a point say: their mean, and of rates the harmonic one, all bytes by all of
+// the time, as a program pays for its slow messages too. A median shows nothing of those on a slow rail while
+// they are the fewer. Left out is one of 50, rounded down, but one of ten or more: the slowest, in which the
+// process had lost its processor. The samples must not be empty.
+double launch_figure(std::vector<double> samples, const std::string &unit);
+
 void print_header(const Settings &settings);
 void print_point(const Settings &settings, const Point &point);
 void print_init(const Settings &settings, const std::string &bench, double seconds);
