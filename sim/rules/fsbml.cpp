@@ -273,8 +273,8 @@ std::unique_ptr<Rule> FsbmlRules::make(const Cluster &cluster, std::uint32_t ran
         for (const RailSpec &rail : cluster.rails) {
             believed.push_back(rail.believed);
         }
-        quantum =
-            fsbml_quantum(believed.data(), believed.size(), options_.loss, options_.least, options_.most);
+        quantum = fsbml_quantum(believed.data(), believed.size(), FSBML_QUANTUM_LOSS, FSBML_QUANTUM_LEAST,
+                                options_.most);
     }
     auto transport =
         options_.feedback ? std::make_unique<Transport>(cluster, *node, quantum, !cluster.ledger) : nullptr;

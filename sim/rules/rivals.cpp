@@ -64,7 +64,7 @@ std::uint64_t Knowledge::quantum(std::uint32_t mask) const
     for (const int rail : in(mask)) {
         params.push_back(rails_[static_cast<std::size_t>(rail)]);
     }
-    return fsbml_quantum(params.data(), params.size(), kQuantumLoss, kQuantumLeast, kQuantumMost);
+    return fsbml_quantum(params.data(), params.size(), FSBML_QUANTUM_LOSS, FSBML_QUANTUM_LEAST, kQuantumMost);
 }
 
 void Knowledge::cut(const Situation &whole, std::vector<Rule::Piece> &out) const

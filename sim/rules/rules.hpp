@@ -23,9 +23,7 @@ struct FsbmlOptions {
     std::uint64_t eager = 65536;     // messages up to this are no fragments (btl/tcp's limit)
     bool pieces = true;              // these may be cut
     std::uint64_t quantum = 0;       // fragments of larger ones; 0: from the parameters, as the shim does
-    double loss = 0.02;              // see fsbml_quantum()
-    std::uint64_t least = 4096;      // bounds of that
-    std::uint64_t most = 128 * 1024; // btl/tcp's max_send_size
+    std::uint64_t most = 128 * 1024; // bytes of them at most; btl/tcp's max_send_size
     bool feedback = true;            // rates and backlogs by what is delivered
 };
 
@@ -62,11 +60,9 @@ RuleMaker *rival(const std::string &name);
 RuleMaker &formula();
 
 // Where a rule does not say itself how a message is cut, it is cut as the component does: up to the eager
-// limit not at all, a longer one by fsbml_quantum of all rails that reach the peer, with the loss, the least
-// and the most that the component gives it over tcp.
+// limit not at all, a longer one by fsbml_quantum of all rails that reach the peer, with the most that
+// btl/tcp sends.
 constexpr std::uint64_t kEager = 65536;
-constexpr double kQuantumLoss = 0.02;
-constexpr std::uint64_t kQuantumLeast = 4096;
 constexpr std::uint64_t kQuantumMost = 131072;
 
 // ---- What the rivals have in common: what they know of the rails, what they have given to them, and their

@@ -184,7 +184,7 @@ TEST(ClusterTrouble, FsbmlCutsLongMessages)
     EXPECT_GT(o.rails[1].bytes, 4096U);
     FsbmlRules by_model;
     const Outcome cut = run(c, {{send(1, 1 << 20)}, {}}, by_model);
-    EXPECT_EQ(cut.passages[0].bytes, 128U * 1024U); // (2 + 1 us) / 2 % / 2 ns = 75 kB, to a power of two
+    EXPECT_EQ(cut.passages[0].bytes, 32U * 1024U); // (2 + 1 us) / 6 % / 2 ns = 25 kB, to a power of two
 }
 
 // ------------------------------------------------------------------- nonsense

@@ -96,7 +96,7 @@ TEST(Rivals, AreNotBelowTheBound)
 {
     BoundOptions as_the_component;
     as_the_component.whole_up_to = kEager;
-    as_the_component.least_fragment = kQuantumLeast;
+    as_the_component.least_fragment = FSBML_QUANTUM_LEAST;
     Cluster c = cluster_of({loggp(60e3, 2500, 3000, 1e3, 42.5), loggp(250e3, 2500, 3000, 1e3, 425),
                             loggp(40e3, 2500, 3000, 1e3, 42.5)});
     c.nodes = 4;

@@ -23,9 +23,12 @@ TEST(RoundRobin, TakesTheNextRailThatMayBeUsed)
 
 TEST(RoundRobin, CutsAsTheComponentDoes)
 {
-    const Cluster c = of_gaps({1.0, 1.0}); // needs 1 + 200 / 0.02 bytes: 16 KiB
+    const Cluster c = of_gaps({1.0, 1.0}); // needs 1 + 200 / 0.06 bytes, and has the least
     Process p("round-robin", c);
-    EXPECT_EQ(p.message(65537), (Pieces{{0, 16384}, {1, 16384}, {0, 16384}, {1, 16384}, {0, 1}}));
+    EXPECT_EQ(
+        p.message(65537),
+        (Pieces{
+            {0, 8192}, {1, 8192}, {0, 8192}, {1, 8192}, {0, 8192}, {1, 8192}, {0, 8192}, {1, 8192}, {0, 1}}));
     EXPECT_EQ(p.message(65536), (Pieces{{1, 65536}})); // what the eager limit leaves whole
 }
 
@@ -209,67 +212,67 @@ TEST(Mptcp, DecidesByBurst)
 
 // --------------------------------------------------------------- ECF
 
-// Fragments of 4 KiB; a round trip of 5 us with a window of 5000 bytes, and one of `slow` ns.
+// Fragments of 8 KiB; a round trip of 10 us with a window of 10000 bytes, and one of `slow` ns.
 Cluster ecf_cluster(double slow)
 {
-    const auto rail = [](double rtt) { return loggp((rtt - 4096.0) / 2.0 - 50.0, 25.0, 25.0, 1.0, 1.0); };
-    return cluster_of({rail(slow), rail(5000.0)});
+    const auto rail = [](double rtt) { return loggp((rtt - 8192.0) / 2.0 - 50.0, 25.0, 25.0, 1.0, 1.0); };
+    return cluster_of({rail(slow), rail(10000.0)});
 }
 
 Process ecf_busy(double slow)
 {
     Process p("ecf", ecf_cluster(slow));
-    EXPECT_EQ(p.send_each(2, 4096), (Rails{1, 1})); // the second begins in the window's last 904 bytes
+    EXPECT_EQ(p.send_each(2, 8192), (Rails{1, 1})); // the second begins in the window's last 1808 bytes
     return p;
 }
 
 TEST(Ecf, WaitsAtTheBorder)
 {
-    // To wait takes 5000 (1 + 1).
-    EXPECT_EQ(ecf_busy(9998.0).choose(4096), 0);
-    EXPECT_EQ(ecf_busy(10000.0).choose(4096), 0);
-    EXPECT_EQ(ecf_busy(10002.0).choose(4096), 1);
-    EXPECT_EQ(ecf_busy(10002.0).choose(5001), 1); // 10001 < 10002
-    EXPECT_EQ(ecf_busy(10002.0).choose(5002), 0);
+    // To wait takes 10000 (1 + 1).
+    EXPECT_EQ(ecf_busy(19996.0).choose(8192), 0);
+    EXPECT_EQ(ecf_busy(20000.0).choose(8192), 0);
+    EXPECT_EQ(ecf_busy(20004.0).choose(8192), 1);
+    EXPECT_EQ(ecf_busy(20004.0).choose(10003), 1); // 20003 < 20004
+    EXPECT_EQ(ecf_busy(20004.0).choose(10004), 0);
 }
 
 TEST(Ecf, CountsWhatIsStillToBeDecided)
 {
-    Process p = ecf_busy(10002.0);
-    ASSERT_EQ(p.cut(69632).size(), 17U);
+    Process p = ecf_busy(20004.0);
+    ASSERT_EQ(p.cut(139264).size(), 17U);
     for (int left = 17; left > 1; --left) {
-        EXPECT_EQ(p.choose(4096), 0) << left;
+        EXPECT_EQ(p.choose(8192), 0) << left;
     }
-    EXPECT_EQ(p.choose(4096), 1); // with 4096 bytes to go
+    EXPECT_EQ(p.choose(8192), 1); // with 8192 bytes to go
 }
 
 TEST(Ecf, WaitsOnWithHysteresis)
 {
-    Process fresh = ecf_busy(10002.0);
-    EXPECT_EQ(fresh.choose(7500), 0);
-    Process p = ecf_busy(10002.0);
-    EXPECT_EQ(p.choose(4096), 1);
-    EXPECT_EQ(p.choose(7502), 1); // 12502 < 1.25 * 10002
-    EXPECT_EQ(p.choose(7503), 0); // and that was that
-    EXPECT_EQ(p.choose(7500), 0);
+    Process fresh = ecf_busy(20004.0);
+    EXPECT_EQ(fresh.choose(15000), 0);
+    Process p = ecf_busy(20004.0);
+    EXPECT_EQ(p.choose(8192), 1);
+    EXPECT_EQ(p.choose(15004), 1); // 25004 < 1.25 * 20004
+    EXPECT_EQ(p.choose(15006), 0); // and that was that
+    EXPECT_EQ(p.choose(15000), 0);
 }
 
 TEST(Ecf, MindsDeviations)
 {
-    Process p = ecf_busy(10002.0);
-    p.give(0, 4096);
-    // Sent 0.8 us later than expected: RTT 10102, deviation 200. The first condition would hold all the more,
-    // but the slow path's 10102 are less than two fast rounds and the deviation.
-    p.sent(0, 4096, (4096 + 800) * kPsPerNs);
-    EXPECT_EQ(p.choose(4096), 0);
-    EXPECT_EQ(ecf_busy(10102.0).choose(4096), 1);
+    Process p = ecf_busy(20004.0);
+    p.give(0, 8192);
+    // Sent 1.6 us later than expected: RTT 20204, deviation 400. The first condition would hold all the more,
+    // but the slow path's 20204 are less than two fast rounds and the deviation.
+    p.sent(0, 8192, (8192 + 1600) * kPsPerNs);
+    EXPECT_EQ(p.choose(8192), 0);
+    EXPECT_EQ(ecf_busy(20204.0).choose(8192), 1);
 }
 
 TEST(Ecf, ReturnsToTheFastPathWithRoom)
 {
-    Process p = ecf_busy(10000.0);
+    Process p = ecf_busy(20000.0);
     EXPECT_EQ(p.choose(64), 0);
-    p.sent(1, 4096, 4096 * kPsPerNs);
+    p.sent(1, 8192, 8192 * kPsPerNs);
     EXPECT_EQ(p.choose(64), 1);
 }
 

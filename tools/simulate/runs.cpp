@@ -47,10 +47,11 @@ public:
     const char *source() const override { return "a rail by itself"; }
     std::unique_ptr<sim::Rule> make(const sim::Cluster &cluster, std::uint32_t, std::uint64_t) override
     {
-        const sim::FsbmlOptions defaults;
         const fsbml_loggp_t &p = cluster.rails[static_cast<std::size_t>(rail_)].real;
         return std::make_unique<OneRail>(
-            rail_, cut_ ? fsbml_quantum(&p, 1, defaults.loss, defaults.least, defaults.most) : 0);
+            rail_,
+            cut_ ? fsbml_quantum(&p, 1, FSBML_QUANTUM_LOSS, FSBML_QUANTUM_LEAST, sim::FsbmlOptions().most)
+                 : 0);
     }
 
 private:

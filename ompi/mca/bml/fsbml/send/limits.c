@@ -111,11 +111,6 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
     p->btl_latency -= p->btl_latency > 0 ? 1 : 0;
 }
 
-/* Of a fragment's time may go into its fixed part, which is hidden while another one is on the rail: what a
- * large fragment loses at a message's end, where rails do not end together, is more. */
-#define LOSS 0.06
-enum { LEAST = 8192 }; /* so that its last frame, which is not full, does not matter */
-
 /* The parameters of those of a group's rails that this process uses. *one: what one carries is all that the
  * processor feeds. */
 static size_t parameters(const mca_bml_fsbml_group_t *group, fsbml_loggp_t *params, bool *one)
@@ -190,7 +185,8 @@ void fsbml_limits_apply_quantum(void)
                 group); /* and nothing is cut: a second rail gains less than a second copy costs */
         } else if (n > 0) {
             group->ahead = mca_bml_fsbml_params.feedback ? before_answer(params, n) : group->max_send_size;
-            cut(group, fsbml_quantum(params, n, LOSS, LEAST, group->max_send_size));
+            cut(group,
+                fsbml_quantum(params, n, FSBML_QUANTUM_LOSS, FSBML_QUANTUM_LEAST, group->max_send_size));
         }
     }
 }

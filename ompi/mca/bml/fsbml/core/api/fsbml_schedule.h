@@ -39,10 +39,16 @@ bool fsbml_loggp_valid(const fsbml_loggp_t *p) FSBML_NOEXCEPT;
 
 /**
  * Smallest fragment that still uses every given rail well: the message gap and the sender's overhead
- * cost at most `loss` (e.g. 0.02) of the time that the bytes take; a power of two, clamped to [min, max].
+ * cost at most `loss` of the time that the bytes take; a power of two, clamped to [min, max].
  */
 size_t fsbml_quantum(const fsbml_loggp_t *params, size_t n_rails, double loss, size_t min,
                      size_t max) FSBML_NOEXCEPT;
+
+/** What jobs and the simulator take for `loss`: the fixed part is hidden while another fragment is on the
+ * rail, and what a large one loses at a message's end, where rails do not end together, is more. */
+#define FSBML_QUANTUM_LOSS 0.06
+/** And for `min`, in bytes: the last frame, which is not full, then does not matter. */
+enum { FSBML_QUANTUM_LEAST = 8192 };
 
 /* -------------------------------------------------------------- scheduler */
 
