@@ -8,6 +8,7 @@
 //   reported/R             the same (arrival) where a report of the job is wanted
 //   observed/R/E           the same (arrival) with an observer; one in E decisions is traced, 0: none
 //   pieces/R/B             the same (arrival), rails with overheads by size and a gap of two pieces, B breaks
+//   bucket/R/MS            the same (arrival), rails with a shaper's bucket of MS milliseconds
 //   choose/R               the choice alone
 //   contended/R            the same with two threads on one scheduler
 //   ranks/R                the same with two schedulers on one ledger, as two ranks of a node have it
@@ -42,11 +43,12 @@ fsbml_loggp_t loggp(double L, double o, double g, double G)
 }
 
 // Rails of 100 Mbit/s, 200 Mbit/s, ...; the clock goes just so fast that some are busy and some idle.
-SchedPtr make(std::size_t rails, fsbml_policy_t policy, std::size_t breaks = 0)
+SchedPtr make(std::size_t rails, fsbml_policy_t policy, std::size_t breaks = 0, double burst_ns = 0.0)
 {
     SchedPtr s(fsbml_sched_create(rails, policy));
     for (std::size_t i = 0; i < rails; ++i) {
         fsbml_loggp_t p = loggp(20e3, 1e3, 2e3, 80.0 / static_cast<double>(i + 1));
+        p.burst_ns = burst_ns;
         if (0 != breaks) {
             p.O_s_ns_per_byte = 0.05;
             p.O_r_ns_per_byte = 0.1;
@@ -110,6 +112,12 @@ void pieces(benchmark::State &state)
 {
     decide(state, make(static_cast<std::size_t>(state.range(0)), FSBML_POLICY_ARRIVAL,
                        static_cast<std::size_t>(state.range(1))));
+}
+
+void bucket(benchmark::State &state)
+{
+    decide(state, make(static_cast<std::size_t>(state.range(0)), FSBML_POLICY_ARRIVAL, 0,
+                       1e6 * static_cast<double>(state.range(1))));
 }
 
 // A report is wanted: each decision is replayed by other rules as well.
@@ -247,6 +255,7 @@ BENCHMARK(choose_and_charge)
 BENCHMARK(reported)->Arg(2)->Arg(16);
 BENCHMARK(observed)->ArgsProduct({{2, 16}, {0, 100, 1}});
 BENCHMARK(pieces)->ArgsProduct({{2, 8, 16}, {1}})->Args({2, 2})->Args({8, 8});
+BENCHMARK(bucket)->ArgsProduct({{2, 16}, {1, 80}});
 BENCHMARK(choose)->Arg(1)->Arg(2)->Arg(4)->Arg(8)->Arg(16)->Arg(32);
 BENCHMARK(contended)->Arg(2)->Arg(16)->Threads(2);
 BENCHMARK(ranks)->Arg(2)->Arg(16)->Threads(1)->Threads(2);
