@@ -9,55 +9,6 @@
 
 #include "fake_pml.h"
 
-static fsbml_fault_t fault(const char *rail, const char *to, uint32_t kind, const char *why)
-{
-    fsbml_fault_t f = {.from = "here", .kind = kind};
-    snprintf(f.rail, sizeof(f.rail), "%s", rail);
-    snprintf(f.to, sizeof(f.to), "%s", to);
-    snprintf(f.why, sizeof(f.why), "%s", why);
-    return f;
-}
-
-/* One of a kind for a rail and two nodes; the first one stays. */
-FAKE_TEST(each_fault_is_kept_once)
-{
-    const fsbml_fault_t told[] = {
-        fault("eth1", "there", FSBML_FAULT_CUT, "first"), fault("eth1", "there", FSBML_FAULT_CUT, "again"),
-        fault("eth1", "there", FSBML_FAULT_MTU, "kind"),  fault("eth2", "there", FSBML_FAULT_CUT, "rail"),
-        fault("eth1", "beyond", FSBML_FAULT_CUT, "node"),
-    };
-    static const char *const kept[] = {"first", "kind", "rail", "node"};
-    const fsbml_fault_t *first;
-    uint32_t more = 7;
-    fsbml_faults_reset();
-    CHECK(0 == fsbml_faults(&first, &more) && 0 == more);
-    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); ++i) {
-        fsbml_fault_note(&told[i]);
-    }
-    CHECK(4 == fsbml_faults(&first, NULL));
-    for (size_t i = 0; i < 4; ++i) {
-        CHECK(0 == strcmp(kept[i], first[i].why));
-    }
-}
-
-/* Beyond the room there is a count, and what was there first stays. The next life of MPI begins with none. */
-FAKE_TEST(more_than_there_is_room_for_are_counted)
-{
-    const fsbml_fault_t *first;
-    char rail[16];
-    uint32_t more;
-    fsbml_faults_reset();
-    for (uint32_t i = 0; i < FSBML_FAULTS_MAX + 5; ++i) {
-        snprintf(rail, sizeof(rail), "eth%u", (unsigned) i);
-        const fsbml_fault_t f = fault(rail, "there", FSBML_FAULT_OTHER, "it is so");
-        fsbml_fault_note(&f);
-    }
-    CHECK(FSBML_FAULTS_MAX == fsbml_faults(&first, &more) && 5 == more);
-    CHECK(0 == strcmp("eth0", first[0].rail) && 0 == strcmp("eth31", first[FSBML_FAULTS_MAX - 1].rail));
-    fsbml_module_construct();
-    CHECK(0 == fsbml_faults(&first, &more) && 0 == more);
-}
-
 /* ------------------------------------------------------------ two rails, one of them silent */
 
 static mca_bml_fsbml_endpoint_t *ep;
@@ -210,6 +161,22 @@ FAKE_TEST(without_its_word_the_reason_is_what_was_seen)
     pass_time(30);
     CHECK(path->reported);
     check_fault("there", FSBML_FAULT_OTHER, "the peer answers on another rail, but not on this one");
+    leave();
+}
+
+/* Its word may come before this end sees what is wrong: here, that its question came back. */
+FAKE_TEST(what_is_seen_later_counts)
+{
+    mca_bml_fsbml_path_t *path = one_silent();
+    time_out();
+    pass_time(1);
+    const fsbml_end_t there = end_there(0);
+    deliver(FSBML_PACKET_SEEN, &there);
+    CHECK(path->judged && FSBML_FAULT_OTHER == path->kind);
+    atomic_store(&path->astray, FSBML_ASTRAY_BACK);
+    pass_time(30);
+    CHECK(path->reported);
+    check_fault("there", FSBML_FAULT_LOOP, "what here sends on it comes to itself");
     leave();
 }
 

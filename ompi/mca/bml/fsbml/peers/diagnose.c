@@ -79,7 +79,9 @@ static void judge(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, cons
         path->kind = (uint32_t) kind;
         memcpy(path->why, why, sizeof(path->why));
     }
-    path->speed_mbit = NULL != there && 0 != (there->seen & FSBML_END_HARDWARE) ? there->speed_mbit : 0;
+    if (NULL != there) {
+        path->speed_mbit = 0 != (there->seen & FSBML_END_HARDWARE) ? there->speed_mbit : 0;
+    }
     path->judged = true;
     opal_mutex_unlock(&ep->lock);
     free(elsewhere);
@@ -181,7 +183,8 @@ void fsbml_diagnose_begin(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *pa
 
 void fsbml_diagnose_end(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
-    if (!path->judged) {
+    /* What this end did not see yet when the other one answered, as that nothing large was acknowledged. */
+    if (!path->judged || FSBML_FAULT_OTHER == path->kind) {
         judge(ep, path, NULL);
     }
 }
@@ -193,6 +196,7 @@ uint32_t fsbml_diagnose_now(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *
     opal_mutex_lock(&ep->lock);
     path->kind = FSBML_FAULT_OTHER;
     path->looked = path->judged = false;
+    path->speed_mbit = 0;
     memcpy(path->why, why, sizeof(path->why));
     opal_mutex_unlock(&ep->lock);
     fsbml_diagnose_begin(ep, path);
