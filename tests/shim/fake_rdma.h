@@ -164,6 +164,7 @@ static inline void can_rdma(fake_btl_t *f, uint32_t flags, bool registers)
     b->btl_get = do_get;
     b->btl_put_limit = b->btl_get_limit = SIZE_MAX;
     b->btl_min_rdma_pipeline_size = 1 << 20;
+    b->btl_rdma_pipeline_frag_size = (size_t) 1 << (30 - fake_number(b));
     if (registers) {
         b->btl_register_mem = do_register;
         b->btl_deregister_mem = do_deregister;

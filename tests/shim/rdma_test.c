@@ -48,6 +48,7 @@ FAKE_TEST(only_what_all_can)
         CHECK(pseudo == (0 != cases[c].expected && !cases[c].rests));
         CHECK(!pseudo || cases[c].expected == (e->btl_flags & MCA_BTL_FLAGS_RDMA));
         CHECK(!pseudo || 1.0f == e->btl_weight);
+        CHECK(!pseudo || 1u << (cases[c].registers ? 29 : 30) == e->btl->btl_rdma_pipeline_frag_size);
         CHECK(0 == cases[c].expected || cases[c].rests == (SIZE_MAX == ep->btl_send_limit));
         /* a real BTL's entry may be there, but never with the eager list's endpoint: ob1 would use it */
         CHECK(pseudo || NULL == e || e->btl_endpoint != expected_endpoint);

@@ -140,9 +140,12 @@ void fsbml_rdma_construct(mca_bml_fsbml_group_t *group)
             greater(first ? 0 : p->btl_rdma_pipeline_send_length, real->btl_rdma_pipeline_send_length);
         p->btl_min_rdma_pipeline_size =
             greater(first ? 0 : p->btl_min_rdma_pipeline_size, real->btl_min_rdma_pipeline_size);
+        /* Where no memory is registered, nothing is gained by cutting: the largest, as shared memory of 4.1
+         * says 4 KiB. */
         p->btl_rdma_pipeline_frag_size =
             first ? real->btl_rdma_pipeline_frag_size
-                  : lesser(p->btl_rdma_pipeline_frag_size, real->btl_rdma_pipeline_frag_size);
+            : any ? lesser(p->btl_rdma_pipeline_frag_size, real->btl_rdma_pipeline_frag_size)
+                  : greater(p->btl_rdma_pipeline_frag_size, real->btl_rdma_pipeline_frag_size);
         p->btl_put_alignment = greater(first ? 0 : p->btl_put_alignment, real->btl_put_alignment);
         p->btl_get_alignment = greater(first ? 0 : p->btl_get_alignment, real->btl_get_alignment);
         first = false;
