@@ -215,7 +215,7 @@ component_needed() {
 bench_build() {
     local targets=("$tool")
     PATH=$PATH:/usr/sbin:/sbin
-    [ "$where" != host ] || say "measuring two processes on this host, over two unlike rails: shared memory, and TCP over loopback."
+    [ "$where" != host ] || say "measuring two processes on this host: shared memory, and TCP over loopback. No network helps shared memory, so FSBML uses it alone."
     bench_packages
     if [ "$name" = app ]; then targets+=(libfsbml_probe.so); else targets+=("$program"); fi
     [ "$name" != p2p ] || targets+=(btlbench)

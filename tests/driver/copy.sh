@@ -82,12 +82,15 @@ files() {
         -o -path /var/cache -o -path /var/log \) -prune -o -printf '%p %y %l\n' 2>/dev/null | sort
 }
 
-# job RANKS ARGUMENTS...: on this host, without its networks; shared memory and TCP are equals. More of mpirun's options: `options`.
+# job RANKS ARGUMENTS...: on this host, without its networks; shared memory and TCP are equals, and both rails. More of mpirun's
+# options: `options`.
 job() {
-    local ranks=$1
+    local ranks=$1 memory=sm
     shift
+    [[ $(mpirun --version) != *"Open MPI) 4."* ]] || memory=vader
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 \
-        mpirun "${options[@]}" --host "localhost:$ranks" -n "$ranks" --mca pml ob1 --mca btl_tcp_if_include lo --mca btl_tcp_exclusivity 65536 "$@" \
+        mpirun "${options[@]}" --host "localhost:$ranks" -n "$ranks" --mca pml ob1 --mca btl_tcp_if_include lo \
+        --mca btl_tcp_exclusivity 65536 --mca bml_fsbml_include "lo,$memory" "$@" \
         >"$WORK/job" 2>&1 </dev/null && return 0
     sed 's/^/# /' "$WORK/job" >&9
     return 1

@@ -147,6 +147,32 @@ FAKE_TEST(only_the_highest_exclusivity_counts)
     world_down(5);
 }
 
+/* Shared memory of the networks' own level is used by itself, wherever it stands among them, unless it is
+ * asked for. */
+FAKE_TEST(shared_memory_is_no_rail)
+{
+    static mca_btl_base_component_t sm = {.btl_version = {MCA_BTL_DEFAULT_VERSION("sm")}};
+    for (int networks = 1; networks <= 2; ++networks) {
+        for (int at = 0; at <= networks; ++at) {
+            fakes_construct(networks + 1);
+            fake[at].super.btl_component = &sm;
+            world_up(networks + 1);
+            CHECK((networks > 1 ? 2u : 0u) == fsbml_rails.n_rails && fsbml_rail_of(&fake[at].super) < 0);
+            mca_bml_base_endpoint_t *ep = peer_up();
+            CHECK(1 == mca_bml_base_btl_array_get_size(&ep->btl_send) && NULL == fsbml_endpoint_of(ep));
+            CHECK(&fake[at].super == mca_bml_base_btl_array_get_index(&ep->btl_send, 0)->btl);
+            world_down(networks + 1);
+        }
+    }
+    fakes_construct(2);
+    fake[0].super.btl_component = &sm;
+    mca_bml_fsbml_params.include = "sm,fake";
+    world_up(2);
+    CHECK(2 == fsbml_rails.n_rails && 2 == fsbml_endpoint_of_proc((peer_up(), peer))->n_paths);
+    world_down(2);
+    mca_bml_fsbml_params.include = NULL;
+}
+
 /* A BTL that says it can put, and has no function for it, sends like any other. */
 FAKE_TEST(flags_without_a_function)
 {

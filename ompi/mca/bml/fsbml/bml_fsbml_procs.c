@@ -29,6 +29,12 @@ static int report_unreachable(ompi_proc_t *proc)
     return OMPI_ERR_UNREACH;
 }
 
+/* Shared memory has no rivals of its level, unless it is a rail itself. */
+static bool is_alone(const mca_btl_base_module_t *btl)
+{
+    return fsbml_rails_is_shared_memory(btl) && fsbml_rail_of(btl) < 0;
+}
+
 /* Whether a BTL that reaches a peer has a use there, given the entries so far (by falling exclusivity). */
 static bool is_useful(const mca_bml_base_btl_t *entry, size_t n, const mca_btl_base_module_t *btl,
                       uint32_t flags)
@@ -38,7 +44,8 @@ static bool is_useful(const mca_bml_base_btl_t *entry, size_t n, const mca_btl_b
         bool outranked = false;
         for (size_t i = 0; i < n && !outranked; ++i) {
             outranked = (entry[i].btl_flags & MCA_BTL_FLAGS_SEND)
-                        && entry[i].btl->btl_exclusivity > btl->btl_exclusivity;
+                        && (entry[i].btl->btl_exclusivity > btl->btl_exclusivity
+                            || (is_alone(entry[i].btl) && !is_alone(btl)));
         }
         if (!outranked) {
             return true;

@@ -20,12 +20,22 @@ static bool is_one_node(void)
     return fsbml_job_local_size() >= fsbml_job_size();
 }
 
-/* Takes out of a hello what connects no two of those that count as nodes. All nodes have it, under one name,
- * on one level. */
+/* Shared memory is a rail here, and so in all processes of the node. */
+static bool has_memory_rail(void)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < fsbml_rails.n_rails; ++i) {
+        has = has || fsbml_rails_is_shared_memory(fsbml_rails.rail[i].btl);
+    }
+    return has;
+}
+
+/* Takes out of a hello what connects no two of those that count as nodes, and shared memory that is no rail.
+ * All nodes have it, under one name, on one level. */
 static void leave_out_local(fsbml_hello_t *hello)
 {
     static const char *const local[] = {"self#", "vader#", "sm#", "smcuda#"};
-    const size_t n = is_one_node() ? 1 : sizeof(local) / sizeof(local[0]);
+    const size_t n = is_one_node() && has_memory_rail() ? 1 : sizeof(local) / sizeof(local[0]);
     for (uint32_t r = 0; r < hello->n_rails; ++r) {
         for (size_t i = 0; i < n; ++i) {
             if (0 == strncmp(hello->rail[r].key, local[i], strlen(local[i]))) {

@@ -34,7 +34,8 @@ typedef struct candidate_t {
     char name[FSBML_NAME_MAX];
     char key[FSBML_NAME_MAX];
     fsbml_rail_about_t about;
-    size_t place; /* among those of equal exclusivity */
+    size_t place;      /* among those of equal exclusivity */
+    bool is_asked_for; /* bml_fsbml_include names it */
 } candidate_t;
 
 static const char *component_name(const mca_btl_base_module_t *btl)
@@ -89,10 +90,10 @@ static bool is_listed(char **list, const candidate_t *all, size_t n, size_t at)
     return false;
 }
 
-/* It reaches processes of this node. */
-static bool is_local(const mca_btl_base_module_t *btl)
+bool fsbml_rails_is_shared_memory(const mca_btl_base_module_t *btl)
 {
-    return 0 == strcmp(component_name(btl), "sm") || 0 == strcmp(component_name(btl), "vader");
+    const char *name = component_name(btl);
+    return 0 == strcmp(name, "sm") || 0 == strcmp(name, "vader") || 0 == strcmp(name, "smcuda");
 }
 
 /* `self` reaches no one else, so there is nothing to choose for it. */
@@ -101,11 +102,19 @@ static bool can_be_rail(const mca_btl_base_module_t *btl)
     return 0 != strcmp(component_name(btl), "self") && 0 != (fsbml_btl_flags(btl) & MCA_BTL_FLAGS_SEND);
 }
 
-static size_t count_peers_in_group(const candidate_t *c, size_t n, size_t at)
+/* Shared memory only if it is asked for: no network helps it, and to look at one's sockets costs more than a
+ * message. */
+static bool joins_group(const candidate_t *c)
+{
+    return can_be_rail(c->btl) && (c->is_asked_for || !fsbml_rails_is_shared_memory(c->btl));
+}
+
+/* How many have a group with it. */
+static size_t group_size(const candidate_t *c, size_t n, size_t at)
 {
     size_t same = 0;
-    for (size_t i = 0; i < n; ++i) {
-        same += can_be_rail(c[i].btl) && c[i].btl->btl_exclusivity == c[at].btl->btl_exclusivity;
+    for (size_t i = 0; i < n && joins_group(&c[at]); ++i) {
+        same += joins_group(&c[i]) && c[i].btl->btl_exclusivity == c[at].btl->btl_exclusivity;
     }
     return same;
 }
@@ -152,11 +161,14 @@ static size_t select_candidates(fsbml_machine_t *machine, candidate_t *c, size_t
         }
     }
     for (size_t i = 0; i < n; ++i) {
+        c[i].is_asked_for = is_listed(include, c, n, i);
+    }
+    for (size_t i = 0; i < n; ++i) {
         keep[i] = true;
         if (can_be_rail(c[i].btl)) {
-            bool chosen = count_peers_in_group(c, n, i) > 1;
+            bool chosen = group_size(c, n, i) > 1;
             keep[i] = !is_listed(exclude, c, n, i)
-                      && !(NULL != include && NULL != include[0] && chosen && !is_listed(include, c, n, i));
+                      && !(NULL != include && NULL != include[0] && chosen && !c[i].is_asked_for);
             size_t used = strlen(names);
             snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "",
                      fsbml_name_full(c[i].name, &c[i].about, full));
@@ -189,7 +201,7 @@ static size_t select_candidates(fsbml_machine_t *machine, candidate_t *c, size_t
         had = had || can_be_rail(c[i].btl);
     }
     for (size_t i = 0; i < left; ++i) {
-        has = has || (can_be_rail(c[i].btl) && !is_local(c[i].btl));
+        has = has || (can_be_rail(c[i].btl) && !fsbml_rails_is_shared_memory(c[i].btl));
     }
     if (left < n && had && !has) {
         opal_show_help(FSBML_HELP, "no rail left", true, fsbml_node_name(),
@@ -208,6 +220,9 @@ static int by_exclusivity(const void *a, const void *b)
     if (x->btl->btl_exclusivity != y->btl->btl_exclusivity) {
         return x->btl->btl_exclusivity > y->btl->btl_exclusivity ? -1 : 1;
     }
+    if (joins_group(x) != joins_group(y)) {
+        return joins_group(x) ? 1 : -1;
+    }
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
@@ -225,7 +240,7 @@ static int make_group(const fsbml_machine_t *machine, const candidate_t *c, size
     }
     m->group[m->n_groups++] = group;
     for (size_t i = 0; i < n; ++i) {
-        if (c[i].btl->btl_exclusivity != exclusivity || !can_be_rail(c[i].btl)) {
+        if (c[i].btl->btl_exclusivity != exclusivity || !joins_group(&c[i])) {
             continue;
         }
         if (FSBML_MAX_RAILS == m->n_rails) {
@@ -290,11 +305,12 @@ int fsbml_rails_setup(void)
         m->btls[m->n_btls++] = c[i].btl;
         bool first = true;
         for (size_t j = 0; j < i && first; ++j) {
-            first = !(can_be_rail(c[j].btl) && c[j].btl->btl_exclusivity == c[i].btl->btl_exclusivity);
+            first = !(joins_group(&c[j]) && c[j].btl->btl_exclusivity == c[i].btl->btl_exclusivity);
         }
-        if (can_be_rail(c[i].btl) && first && count_peers_in_group(c, n, i) > 1) {
+        const size_t size = group_size(c, n, i);
+        if (first && size > 1) {
             rc = make_group(&machine, c, n, c[i].btl->btl_exclusivity);
-        } else if (can_be_rail(c[i].btl) && !is_local(c[i].btl) && 1 == count_peers_in_group(c, n, i)) {
+        } else if (1 == size && !fsbml_rails_is_shared_memory(c[i].btl)) {
             leave_out(c[i].name, &c[i].about,
                       "in use by itself: there is no other of its kind to choose from");
         }
