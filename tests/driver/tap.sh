@@ -131,7 +131,7 @@ told() {
 # lend_compiler_cache FOLDER USER: another user, who may not write to the compiler's cache, gets a copy of it, if there is one.
 lend_compiler_cache() {
     [ -n "${FSBML_COMPILER_CACHE:-}" ] && [ -d "$FSBML_COMPILER_CACHE" ] || return 0
-    cp -r "$FSBML_COMPILER_CACHE" "$1/lent"
+    cp -r "$FSBML_COMPILER_CACHE" "$1/lent" 2>/dev/null || : # others compile meanwhile: files come and go
     chown -R "$2": "$1/lent"
     export FSBML_COMPILER_CACHE=$1/lent CCACHE_DIR=$1/lent
 }
