@@ -24,8 +24,8 @@ bench_run() {
     shift 2
     bench_parse "$@"
     experiment_set "$name" "$full"
-    [ "$command_name" != demo ] || demo_set
     bench_place
+    [ "$command_name" != demo ] || demo_set
     bench_settle
     [ "$command_name" != demo ] || [ -n "$show_bars" ] || { bars="" && short=yes; }
     if [ "${more[*]}" = --help ] && [ "$name" != app ]; then
