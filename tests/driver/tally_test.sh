@@ -108,8 +108,12 @@ stage() { "$1"; }
 first() { sibling a b; }
 # Only behind `first`, which waits for `amid`.
 second() { [ -e "$(tally_log first).end" ] && printf 'ok 1 - second\n'; }
-amid() { sibling b a; }
-idle() { [[ $(chrt --pid "$BASHPID") != *SCHED_IDLE* ]] || printf 'ok 1 - idle\n'; }
+# Until the last of them has looked: those that are left have their share then.
+amid() { sibling b a && sibling c d; }
+idle() {
+    [[ $(chrt --pid "$BASHPID") != *SCHED_IDLE* ]] || printf 'ok 1 - idle\n'
+    : >"$FSBML_BUILD/d"
+}
 # Until it has its share.
 hurried() {
     local try
@@ -175,8 +179,8 @@ ok "a test may be repeated once" equal "$(repeated again_too_often)" "repeated 1
 ok "sections run beside each other" equal "$(beside 'one sibling a b' 'two sibling b a' 'three good')" "4 passed, 0 failed: 0"
 ok "... of which one may fail" equal "$(beside 'one broken' 'two killed' 'three good')" "4 passed, 2 failed: 1"
 
-ok "what only computes runs beside them, one after the other" equal "$(rm -f "$FSBML_BUILD/a" "$FSBML_BUILD/b" && queued first second idle amid)" \
-    "4 passed, 0 failed: 0"
+ok "what only computes runs beside them, one after the other" equal "$(rm -f "$FSBML_BUILD"/[a-d] && queued first second idle amid)" \
+    "5 passed, 0 failed: 0"
 ok "... and each is told" equal "$(grep -oE '^== (first|second|idle|amid) +[0-9]+ s' "$FSBML_BUILD/queue" | wc -l)" 4
 [ "$(id -u)" -ne 0 ] || ok "... with its share of the processors once all others have ended" equal "$(queued hurried fine)" "3 passed, 0 failed: 0"
 ok "... but not while it is paused" equal "$(queued ticking still)" "2 passed, 0 failed: 0"

@@ -327,9 +327,15 @@ FAKE_TEST(the_system_is_read)
     CHECK(0 == fsbml_end_frame(1)); /* no interface: questions are as small as can be */
     snprintf(fsbml_rails.rail[1].name, sizeof(fsbml_rails.rail[1].name), "lo:1");
     snprintf(fsbml_rails.rail[1].key, sizeof(fsbml_rails.rail[1].key), "tcp:127.0.0.0/8:1");
-    fsbml_end_begin();
     look_ns = 20000;
-    fsbml_end_look(1, "127.0.0.2", &end);
+    for (int try = 0; try < 60000; ++try) { /* until no one else sends there */
+        fsbml_end_begin();
+        fsbml_end_look(1, "127.0.0.2", &end);
+        if (0 != (end.seen & FSBML_END_QUIET)) {
+            break;
+        }
+        (void) usleep(1000);
+    }
     look_ns = 0;
     CHECK(0 == strcmp("127.0.0.1", end.address) && 0 == strcmp("127.0.0.0/8:1", end.network) && end.mtu > 0);
     CHECK(FSBML_END_HAS
