@@ -25,7 +25,8 @@
 #include "rails/rails.h"
 
 enum { ROUNDS = 3, LEAST = 12, SPREAD = 16, TRIES = 3 };
-enum { STRAY = 1 }; /* frame that the switch itself may send meanwhile */
+enum { STRAY = 1 };  /* frame that the switch itself may send meanwhile */
+enum { ASKED = 16 }; /* frames of others that ask for this address, some three of each, where those get in */
 enum { STILL_NS = 1000000, WAIT_NS = 5000000, LOOKS = 100 };
 
 static fsbml_kernel_counters_t before[FSBML_MAX_RAILS];
@@ -50,7 +51,7 @@ static bool is_possible(uint32_t rail, const char *interface)
     }
     const uint64_t in = now.in - before[rail].in, out = now.out - before[rail].out;
     const uint64_t apart = in > out ? in - out : out - in;
-    return 0 == in || apart <= 4 + out / 16;
+    return 0 == in || apart <= ASKED + out / 16;
 }
 
 typedef struct from_t {
