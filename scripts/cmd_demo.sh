@@ -110,7 +110,8 @@ demo_acts() {
         bench_measure
     done
     printf '\n'
-    fold -s -w 118 -- "$answers"
+    # Between a figure and its unit no line ends.
+    sed -E 's;([0-9]) (%|s|us|MB/s)( |,|\.|$);\1\x01\2\3;g' -- "$answers" | fold -s -w 118 | tr '\001' ' '
 }
 
 # shellcheck disable=SC2034 # show_bars is bench_run's

@@ -65,6 +65,7 @@ as_root() {
     ok "... with what arrives over time" equal "$(grep -cE '^ +[0-9]+ +#|^ +-+x+-+ +-+x+-+ ' "$scratch/out")" 5
     ok "... draws all" equal "$(cd "$scratch/plots" && find . -name '*.svg' -printf '%h\n' | sort -u | paste -sd' ')" "./equal ./failover ./onetoone"
     tr -s '\n ' '  ' <"$scratch/out" >"$scratch/joined"
+    ok "... ends no line between a figure and its unit" equal "$(grep -cE '^(%|s|us|MB/s)( |,|\.|$)' "$scratch/out" || :)" 0
     ok "... says of each how it came out" equal "$(grep -oE "(Unlike|Equal) rails: FSBML takes [0-9.]+ to [0-9.]+ of the best rail's time" "$scratch/joined" | wc -l)" 2
     ok "... and what arrives with r2 and with FSBML" equal "$(grep -oE "(r2 on all rails|FSBML): $FIGURES" "$scratch/joined" | wc -l)" 2
     # shellcheck disable=SC2016  # the fields are awk's
