@@ -25,7 +25,7 @@ static bool has_memory_rail(void)
 {
     bool has = false;
     for (uint32_t i = 0; i < fsbml_rails.n_rails; ++i) {
-        has = has || fsbml_rails_is_shared_memory(fsbml_rails.rail[i].btl);
+        has = has || fsbml_rails_means_shared_memory(fsbml_rails.rail[i].key);
     }
     return has;
 }
@@ -34,13 +34,11 @@ static bool has_memory_rail(void)
  * All nodes have it, under one name, on one level. */
 static void leave_out_local(fsbml_hello_t *hello)
 {
-    static const char *const local[] = {"self#", "vader#", "sm#", "smcuda#"};
-    const size_t n = is_one_node() && has_memory_rail() ? 1 : sizeof(local) / sizeof(local[0]);
+    const bool memory = !is_one_node() || !has_memory_rail();
     for (uint32_t r = 0; r < hello->n_rails; ++r) {
-        for (size_t i = 0; i < n; ++i) {
-            if (0 == strncmp(hello->rail[r].key, local[i], strlen(local[i]))) {
-                hello->rail[r].exclusivity = FSBML_LEFT_OUT;
-            }
+        const char *key = hello->rail[r].key;
+        if (0 == strncmp(key, "self#", 5) || (memory && fsbml_rails_means_shared_memory(key))) {
+            hello->rail[r].exclusivity = FSBML_LEFT_OUT;
         }
     }
 }

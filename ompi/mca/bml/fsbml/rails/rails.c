@@ -90,10 +90,20 @@ static bool is_listed(char **list, const candidate_t *all, size_t n, size_t at)
     return false;
 }
 
+bool fsbml_rails_means_shared_memory(const char *key)
+{
+    static const char *const names[] = {"vader", "sm", "smcuda"};
+    const size_t n = strcspn(key, "#");
+    bool means = false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+        means = means || (strlen(names[i]) == n && 0 == strncmp(key, names[i], n));
+    }
+    return means;
+}
+
 bool fsbml_rails_is_shared_memory(const mca_btl_base_module_t *btl)
 {
-    const char *name = component_name(btl);
-    return 0 == strcmp(name, "sm") || 0 == strcmp(name, "vader") || 0 == strcmp(name, "smcuda");
+    return fsbml_rails_means_shared_memory(component_name(btl));
 }
 
 /* `self` reaches no one else, so there is nothing to choose for it. */

@@ -5,9 +5,8 @@
  * Rails: which BTL modules a scheduler can choose from, what they are called, and what the system knows of
  * them. A rail has a name on its node ("eth1") and a key on all nodes ("tcp:10.71.1.0/24").
  *
- * rail      one real BTL module that shares its exclusivity with another; shared memory only if it is asked
- * for group     the rails of equal exclusivity; has the one pseudo BTL that the PML knows for all of their
- * peers
+ * rail      one real BTL module that shares its exclusivity with another; shared memory only if asked for
+ * group     the rails of equal exclusivity; has the one pseudo BTL that the PML knows for all of their peers
  */
 #ifndef MCA_BML_FSBML_RAILS_H
 #define MCA_BML_FSBML_RAILS_H
@@ -88,8 +87,9 @@ typedef struct fsbml_left_out_t {
 } fsbml_left_out_t;
 /** Returns how many *first has. */
 size_t fsbml_rails_left_out(const fsbml_left_out_t **first);
-/** Whether it reaches processes of this node only, through memory. */
+/** Whether it reaches processes of this node only, through memory; the same of a rail's or BTL's key. */
 bool fsbml_rails_is_shared_memory(const mca_btl_base_module_t *btl);
+bool fsbml_rails_means_shared_memory(const char *key);
 /** A BTL's flags, less those for which it lacks a function. */
 uint32_t fsbml_btl_flags(const mca_btl_base_module_t *btl);
 /** Registers a BTL's progress function; at low priority while no peer uses the BTL. */
