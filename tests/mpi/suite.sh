@@ -75,6 +75,12 @@ suite_results() {
     fi
 }
 
+# suite_lost_a_message NAME: true if the job may run once more. Where ten threads send and receive, Open MPI 6.0.0rc2 loses a message
+# within itself now and then, with r2 as well (17 of 280 jobs; 4.1.4 and 5.0.7: 0 of 160): all sockets are empty, and all ranks wait.
+suite_lost_a_message() {
+    [ "$harness_version" = 6.0.0rc2 ] && grep -q '^stress: hung: ' "$harness_stderr" && again "$1" "Open MPI lost a message among threads" 2
+}
+
 # harness_suite RANKS BEFORE AFTER CASE... -- ARGUMENT...: runs the wanted ones of the cases in one job with these arguments of mpirun.
 harness_suite() {
     local ranks=$1 before=$2 after=$3 one cases=() limit
@@ -87,6 +93,9 @@ harness_suite() {
     [ ${#cases[@]} -gt 0 ] || return 0
     # A case that hangs ends the job itself, within its own limit: three times LIMIT for a slow one.
     limit=$(((${#cases[@]} + 3) * LIMIT))
-    harness_job "$limit" "$ranks" "$@" "$harness_programs/suite" --limit "$LIMIT" "${cases[@]}"
+    while :; do
+        harness_job "$limit" "$ranks" "$@" "$harness_programs/suite" --limit "$LIMIT" "${cases[@]}"
+        suite_lost_a_message "${before}stress$after" || break
+    done
     suite_results "$limit" "$before" "$after" "$(harness_noise)" "${cases[@]}"
 }
