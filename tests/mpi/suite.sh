@@ -75,7 +75,7 @@ suite_results() {
     fi
 }
 
-# suite_lost_a_message NAME: true if the job may run once more. Where ten threads send and receive, Open MPI 6.0.0rc2 loses a message
+# suite_lost_a_message NAME: true if the job may run once more. Where nine threads send and receive, Open MPI 6.0.0rc2 loses a message
 # within itself now and then, with r2 as well (17 of 280 jobs; 4.1.4 and 5.0.7: 0 of 160): all sockets are empty, and all ranks wait.
 suite_lost_a_message() {
     [ "$harness_version" = 6.0.0rc2 ] && grep -q '^stress: hung: ' "$harness_stderr" && again "$1" "Open MPI lost a message among threads" 2
