@@ -20,6 +20,7 @@ job_seconds=7.0
 # In place of a real job: prints what it is told to.
 harness_job() {
     printf '%s\n' "${@:3}" >"$scratch/arguments"
+    echo job >>"$scratch/jobs"
     printf '%s\n' "${job_stdout[@]}" >"$harness_stdout"
     printf '%s\n' "$job_stderr" >"$harness_stderr"
     harness_status=$job_status harness_seconds=$job_seconds
@@ -80,6 +81,21 @@ job_seconds=7.0
 job_status=0
 of_three
 ok "a job that ends with 0 too early has not passed" reported '^ok 1' '^not ok 2' '^not ok 3' '^not ok 4'
+
+# hung VERSION CASE: how often a job runs of which that case hung in that Open MPI, and how often that counts as repeated.
+hung() {
+    local harness_version=$1 repeat_fd=1
+    rm -f "$scratch/jobs"
+    job_stdout=("case $2 begins") job_stderr="$2: hung: rank 1 did not end it within 90 s" job_status=2
+    (harness_suite 2 "" "" "$2" -- --mca bml fsbml) >"$scratch/out"
+    printf '%s, %s' "$(grep -c . "$scratch/jobs")" "$(grep -c '^# repeated: ' "$scratch/out" || :)"
+}
+ok "a message that Open MPI 6.0.0rc2 has lost among threads: the job runs again, twice at most" equal "$(hung 6.0.0rc2 stress)" "3, 2"
+ok "... and has failed then, with where the rank was" told '^#   stress: hung: rank 1 '
+ok "... but not with another version" equal "$(hung 6.0.0 stress)" "1, 0"
+ok "... nor with another case" equal "$(hung 6.0.0rc2 match)" "1, 0"
+job_stderr=""
+job_status=0
 
 mapfile -t job_stdout < <(passed pt2pt 1.5 && passed "order 1" 0.2 && passed match 0.1)
 of_three

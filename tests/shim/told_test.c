@@ -147,6 +147,37 @@ FAKE_TEST(only_a_job_that_may_write_keeps_it)
     (void) unlink(kept);
 }
 
+/* The first stream on a rail is disturbed, and behind it a small message waits for a shaper's bucket. */
+static void fill_bucket(void)
+{
+    static uint64_t until_ns;
+    if (0 != net[1].streamed && 10000 == net[1].L_ns) {
+        net[1].L_ns = 100000;
+        until_ns = virtual_ns + 1000000;
+    }
+    net[1].G_ns = virtual_ns < until_ns ? 1200 : 400;
+}
+
+/* The shortest of its times is the rail's. One that was never as short is no more what it was. */
+FAKE_TEST(a_rail_is_known_again_behind_a_stream)
+{
+    measured(FSBML_CACHE_WRITE);
+    job_down();
+    for (int farther = 0; farther < 2; ++farther) {
+        (void) job_up(0, 40, 400);
+        mca_bml_fsbml_params.cache = FSBML_CACHE_READ;
+        net_also = fill_bucket;
+        virtual_ns += 1000000000; /* no stream is repeated for the first job's sake */
+        net[1].L_ns = farther ? 100000 : 10000;
+        ready();
+        fsbml_calibrate();
+        CHECK(100000 == net[1].L_ns);
+        CHECK(farther == (0 != net_wanted_ns)); /* only who measures asks for streams */
+        job_down();
+    }
+    (void) unlink(kept);
+}
+
 /* Another job has measured meanwhile: what it found of other rails stays. A file that is damaged is left to
  * the next job, and one that is gone does not come back. */
 FAKE_TEST(the_file_of_another_job_is_not_lost)
