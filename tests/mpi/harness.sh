@@ -301,6 +301,7 @@ harness_stream_paused() {
 harness_result() {
     if [ -n "${2:-}" ]; then
         harness_not_ok "$1" "$2"
+        grep -A 33 ": hung: rank" "$harness_stderr" | sed "s/^/#   /" || :
         head -n 40 "$harness_stdout" | sed 's/^/#   stdout: /'
         awk 'NR <= 30 { print; next } { last[NR % 30] = $0 }
             END { if (NR > 60) print "..."; for (n = NR > 60 ? NR - 29 : 31; n <= NR; n++) print last[n % 30] }' "$harness_stderr" |

@@ -9,6 +9,7 @@
  *
  * usage: suite [--limit SECONDS] 'CASE [ARGUMENT]...'...
  */
+#include <execinfo.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -57,11 +58,13 @@ static const struct check_case *parse(const char *text)
     return found;
 }
 
-/* A rank that hangs says so, and ends the job. */
+/* A rank that hangs says so, and where, and ends the job. */
 static void too_long(int signal)
 {
+    void *frames[32];
     (void) signal;
     const ssize_t written = write(STDERR_FILENO, complaint, strlen(complaint));
+    backtrace_symbols_fd(frames, backtrace(frames, CHECK_COUNT(frames)), STDERR_FILENO);
     _exit(written < 0 ? 3 : 2);
 }
 
@@ -121,6 +124,8 @@ int main(int argc, char **argv)
     for (int i = first; i < argc; ++i) {
         wanted = parse(argv[i])->threads ? MPI_THREAD_MULTIPLE : wanted;
     }
+    void *loads[1];
+    (void) backtrace(loads, 1); /* its library, which no signal handler may load */
     signal(SIGALRM, too_long);
     must_end("MPI_Init", limit);
     const double start = check_seconds();
