@@ -6,17 +6,18 @@
 
 using namespace fsbml;
 
-// Where sending keeps the processor busy, all rails are slower alike, whichever was first in turn.
-TEST(Processor, ABusyProcessorSlowsAllAlike)
+// Where sending keeps the processor busy, rails are not slower for a message alone, whichever was first in
+// turn.
+TEST(Processor, ABusyProcessorIsNoSlowerRail)
 {
     World w({2000.0, 1000.0});
     w.slower = [](std::uint32_t rails, std::size_t i) { return 3U != rails ? 1.0 : 0 == i ? 1.3 : 1.1; };
     w.sending = 0.8;
     w.play();
     EXPECT_EQ(0U, w.left_out);
-    const double factor = 3000.0 / (2000.0 / 1.3 + 1000.0 / 1.1);
     for (const std::size_t i : {0U, 1U}) {
-        EXPECT_NEAR(factor, w.fit[i].together, 1e-9);
+        EXPECT_EQ(kShares, w.fit[i].together);
+        EXPECT_NEAR(0 == i ? 0.5 : 1.0, gap_per_byte(w, i), 1e-9);
         EXPECT_EQ(std::string("beside the others it is limited by the processor"), w.fit[i].reason);
         EXPECT_FALSE(w.fit[i].in_turn);
     }
@@ -53,6 +54,23 @@ TEST(Processor, BesideAFastRailThatTheProcessorFeedsASlowOneIsLeftOut)
     EXPECT_EQ(0b10U, w.left_out);
     EXPECT_TRUE(w.fit[0].in_turn);
     EXPECT_STREQ("", w.fit[0].reason); // there is no other
+}
+
+// Also where a rail of 2 Gbit/s is one that it hardly feeds.
+TEST(Processor, ASlowerRailThatTakesAsMuchAsItGivesIsLeftOut)
+{
+    World w({240.0, 120.0});
+    w.slower = [](std::uint32_t rails, std::size_t i) { return 3U != rails ? 1.0 : 0 == i ? 1.9 : 1.3; };
+    w.sending = 0.8;
+    w.play();
+    EXPECT_EQ(0b10U, w.left_out);
+    World slow({120.0, 60.0}); // any processor feeds such ones: others had it, and nothing is known
+    slow.slower = w.slower;
+    slow.sending = 0.8;
+    slow.play();
+    EXPECT_EQ(0U, slow.left_out);
+    EXPECT_NEAR(1e3 / 120.0, gap_per_byte(slow, 0), 1e-9);
+    EXPECT_NEAR(1e3 / 60.0, gap_per_byte(slow, 1), 1e-9);
 }
 
 // Streams on rails without a rate of their own are never steady, and one of them may be far off: slower than

@@ -211,10 +211,10 @@ bool sweep_confirms(const fsbml_sweep_t &seen, const fsbml_fit_t &fit) noexcept;
 //
 // A rail that is slower beside the others, each time, is scheduled as what it is there: its gaps per byte are
 // scaled. A rail with which all carry clearly less than without it, each time, is left out. Where sending
-// keeps the processor busy, losses are the processor's: all rails' gaps are scaled alike. Where it feeds all
-// no faster than the best alone, each process uses one of those that are as good as that, and other processes
-// of the node others; the slower ones are left out. Not so below some Gbit/s: there it is busy because other
-// processes have it, as those that start a job do.
+// keeps the processor busy, losses are the processor's, and nothing is scaled. Where it feeds all no faster
+// than the best alone, each process uses one of those that are as good as that, and other processes of the
+// node others; the slower ones are left out. Not so below a Gbit/s: there it is busy because other processes
+// have it, as those that start a job do.
 class Together
 {
 public:
@@ -247,6 +247,7 @@ private:
     double least(std::size_t rail) const noexcept;
     double settled(std::size_t rail) const;
     double slower(std::size_t rail) const noexcept;
+    bool scales() const;
     void feed(double sending, double carried);
     double fed(std::size_t run) const;
     void judge_processor();
@@ -262,7 +263,8 @@ private:
     bool feeds_one_ = false; // even with one rail alone
     double processor_ = 0.0; // then: the time of all beside each other by that of each alone; 0: not known
     std::uint32_t in_turn_ = 0;
-    std::vector<Rates> beside_; // a round of all at once each, with these members
+    std::vector<Rates> beside_;       // a round of all at once each, with these members
+    std::vector<double> busy_beside_; // and the share of the time that the processor was busy with sending
     // What each rail carries alone, and all of them (the last), in turn: where the processor is busy.
     std::array<std::vector<double>, FSBML_MAX_RAILS + 1> fed_;
     std::vector<double> sending_; // shares of the time, of one alone

@@ -20,12 +20,13 @@ constexpr std::size_t kRounds = 7; // to be sure
 constexpr double kLoss = 0.9;      // what they carry with it, by what they carry without
 constexpr double kSending = 0.7;   // from this share on, the processor decides
 constexpr double kFeeds =
-    0.3; // ... but not of rails that carry less alone, in bytes/ns: every processor feeds those
+    0.15; // ... but not of rails that carry less alone, in bytes/ns: every processor feeds those
 constexpr double kGain = 1.1;    // what several rails must carry more than one, for a process that is busy
 constexpr double kAlone = 0.55;  // from this share of the time on, sending on one rail keeps it busy
 constexpr double kNearly = 0.99; // what is said of the gain of others where it does not
 constexpr double kAsGood = 0.7;  // by the best, alone
-constexpr std::size_t kFed = 5;  // runs of each rail, and of all, for that
+constexpr std::size_t kFed = 5;  // runs of each rail, and of all, for that, ...
+constexpr std::size_t kSure = 7; // ... and to leave one out
 constexpr std::size_t kAll = FSBML_MAX_RAILS;
 constexpr std::size_t kMostSuspects = 4; // each needs runs of its own
 
@@ -71,6 +72,7 @@ Together::Together(const fsbml_fit_t *fits, std::uint32_t members) noexcept : me
 void Together::begin() noexcept
 {
     beside_.clear();
+    busy_beside_.clear();
     suspect_.clear();
     next_ = several(members_) ? members_ : 0;
 }
@@ -117,6 +119,7 @@ void Together::report(const double *ns_per_byte, double sending, double carried)
         judge();
         return;
     }
+    busy_beside_.push_back(sending);
     beside_.emplace_back();
     std::copy_n(ns_per_byte, FSBML_MAX_RAILS, beside_.back().begin());
     if (sending > kSending && fastest() > kFeeds) {
@@ -176,6 +179,10 @@ void Together::judge_processor()
     next_ = 0;
     processor_ = all > 0.0 ? sum / all : 0.0;
     if (all >= std::min(kGain * best, kLoss * sum)) {
+        return;
+    }
+    if (fed_[kAll].size() < kSure) {
+        next_ = members_;
         return;
     }
     feeds_one_ = median(sending_) >= kAlone;
@@ -270,6 +277,14 @@ double Together::slower(std::size_t rail) const noexcept
     return processor_ > 0.0 ? processor_ : least(rail) / alone_[rail];
 }
 
+// Whether a rail that is slower beside the others is to be taken for one that is as slow as that. Not where
+// the processor was busy with sending: a message alone takes no longer for it, and what bulk takes, looks
+// tell (core/flow).
+bool Together::scales() const
+{
+    return 0.0 == processor_ && beside_.size() >= kRounds && median(busy_beside_) <= kSending;
+}
+
 // What differs between rails that the processor feeds in turn is what it did at that moment: all get the same
 // parameters, both ways, so that both ends of a path prefer the same one.
 void Together::level(fsbml_fit_t *fits) const noexcept
@@ -323,9 +338,9 @@ void Together::conclude(fsbml_fit_t *fits) const
             (void) scale_gaps(fit, settled(i) / alone_[i]); // it was disturbed alone, and less so here
         } else if (has(members_, i) && !beside_.empty()) {
             const double factor = std::max(slower(i), 1.0);
-            const bool sure = (beside_.size() >= kRounds || processor_ > 0.0) && factor > kShares;
+            const bool sure = scales() && factor > kShares;
             fit.together = sure && scale_gaps(fit, factor) ? factor : std::min(factor, kShares);
-            if (sure && processor_ > 0.0) {
+            if (processor_ > 0.0 && factor > kShares) {
                 remark(fit, "beside the others it is limited by the processor");
             }
         }
