@@ -117,6 +117,23 @@ FAKE_TEST(streams_at_once_begin_with_messages_as_bulk_has)
     job_down();
 }
 
+/* By messages alone, of which the largest that does so counts. Of slow rails streams tell. */
+FAKE_TEST(what_passes_at_once_is_found)
+{
+    for (int slow = 0; slow < 2; ++slow) {
+        (void) job_up(0, slow ? 40 : 4, slow ? 80 : 8);
+        net[0].at_once = 40000;
+        net[1].at_once = 8192;
+        ready();
+        fsbml_calibrate();
+        CHECK(has_gap(0, slow ? 40 : 4) && has_gap(1, slow ? 80 : 8));
+        const double bytes = fit(0)->params.burst_ns / fit(0)->params.G_ns_per_byte;
+        CHECK(slow ? 0 == bytes : bytes > 36800 && bytes < 37000);
+        CHECK(0 == fit(1)->params.burst_ns);
+        job_down();
+    }
+}
+
 FAKE_TEST(rails_need_not_be_measured_together)
 {
     (void) job_up(0, 40, 400);

@@ -102,16 +102,22 @@ TEST(Cut, BehindAQueueMessagesStayWhole)
     EXPECT_EQ(cut(s.get(), kMessage, 3).pieces, 0U);
 }
 
-// A shaper's bucket lets a message pass at the speed of the line, until it is empty.
+// A shaper's bucket lets a message pass at the speed of the line, until it is empty; a bucket of two frames
+// may have given one away.
 TEST(Cut, WhatABucketLetsPassStaysWhole)
 {
-    const auto with_bucket = [](double bytes) { return loggp(20e3, 2e3, 2e3, 3e3, 8.0, 8.0 * bytes); };
-    EXPECT_EQ(cut(make_sched({with_bucket(70e3), with_bucket(70e3)}).get(), 16384, 3).pieces, 0U);
-    EXPECT_EQ(cut(make_sched({with_bucket(60e3), with_bucket(60e3)}).get(), 16384, 3).pieces, 2U);
-    const SchedPtr emptied = make_sched({with_bucket(70e3), with_bucket(70e3)});
-    fsbml_sched_charge(emptied.get(), 0, kNow, 6000);
-    fsbml_sched_charge(emptied.get(), 1, kNow, 6000);
+    const auto two = [](double gap, double bytes) {
+        const fsbml_loggp_t rail = loggp(2e3, 1e3, 1e3, 1e3, gap, gap * bytes);
+        return make_sched({rail, rail});
+    };
+    EXPECT_EQ(cut(two(8.0, 17e3).get(), 16384, 3).pieces, 0U);
+    EXPECT_EQ(cut(two(8.0, 15e3).get(), 16384, 3).pieces, 2U);
+    const SchedPtr emptied = two(8.0, 17e3);
+    fsbml_sched_charge(emptied.get(), 0, kNow, 3000);
+    fsbml_sched_charge(emptied.get(), 1, kNow, 3000);
     EXPECT_EQ(cut(emptied.get(), 16384, 3).pieces, 2U);
+    EXPECT_EQ(cut(two(80.0, 3e3).get(), 2048, 3).pieces, 2U);
+    EXPECT_EQ(cut(two(80.0, 8500.0).get(), 2048, 3).pieces, 0U);
 }
 
 TEST(Cut, ABusyRailTakesLess)

@@ -44,6 +44,19 @@ TEST(Sweep, GivesTheParametersOfTheModel)
     EXPECT_EQ(0.0, fit.params.burst_ns);
 }
 
+// What passes at once shows a bucket that the stream did not; the larger of both counts.
+TEST(Sweep, AMessageThatPassesAtOnceShowsABucket)
+{
+    fsbml_sweep_t seen = sweep_of(4.0);
+    fsbml_fit_t fit;
+    seen.at_once = 36864;
+    fsbml_sweep_fit(&seen, &fit);
+    EXPECT_DOUBLE_EQ(4.0 * 36864, fit.params.burst_ns);
+    seen.there.burst_bytes = 50e3;
+    fsbml_sweep_fit(&seen, &fit);
+    EXPECT_DOUBLE_EQ(4.0 * 50e3, fit.params.burst_ns);
+}
+
 // Where small messages take no longer than their overhead, that is no gap.
 TEST(Sweep, HasNoGapWhereTheOverheadHidesIt)
 {

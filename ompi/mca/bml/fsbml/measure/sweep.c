@@ -108,8 +108,11 @@ enum {
     BRIEF_NS = 2000000,
     LONGEST = 3, /* times as long */
     ATTEMPTS = 3,
-    STREAMS = 4, /* where each was disturbed */
-    TRIPS = 12,  /* there and back, that a stream takes at least */
+    STREAMS = 4,        /* where each was disturbed */
+    TRIPS = 12,         /* there and back, that a stream takes at least */
+    ALONE_MOST = 73728, /* bytes of a message that is sent alone: of 64 KiB with its header, ... */
+    ALONE_LEAST = 9216,
+    ALONE_NS = 1000000, /* ... on rails where that takes no longer */
 };
 
 /* What was disturbed is measured again, but not for ever: that is for other jobs' sake, or for a busy
@@ -206,6 +209,35 @@ static bool stream(const mca_bml_fsbml_path_t *path, bool there, uint64_t wanted
     return good;
 }
 
+/* The largest message that a rail at rest carries in two thirds of what its streams take: a shaper's bucket
+ * lets it pass. Streams do not show that where the processors feed a rail hardly faster than it is. */
+static bool pass_at_once(const mca_bml_fsbml_path_t *path, fsbml_sweep_t *seen)
+{
+    const double there = seen->there.G_ns_per_byte, back = seen->back.G_ns_per_byte;
+    const double G = there + (back > 0 ? back : there), one = (double) seen->one_ns;
+    bool any = G * ALONE_MOST <= 2 * ALONE_NS; /* or hardly faster, and smaller ones are not, either */
+    for (uint32_t bytes = ALONE_MOST; bytes >= ALONE_LEAST && any && 0 == seen->at_once; bytes /= 2) {
+        const fsbml_probe_t alone = {.packets = 1, .bytes = bytes};
+        const double trip = G * bytes;
+        if (!fsbml_prtt_fits(path->super.btl, 1, bytes)) {
+            continue;
+        }
+        any = false;
+        for (int i = 0; i < AGAIN && 0 == seen->at_once; ++i) {
+            fsbml_prtt_rest((uint64_t) trip);
+            const double took = (double) fsbml_prtt_run(path, &alone, fsbml_prtt_limit());
+            if (!(took > 0)) {
+                return false;
+            }
+            any = any || took < one + 0.9 * trip;
+            seen->at_once = took < one + 2 * trip / 3 ? bytes : 0;
+        }
+    }
+    FSBML_VERBOSE(FSBML_V_PROBE, "a message alone on %s: %u B pass at once",
+                  fsbml_rails.rail[path->rail].name, seen->at_once);
+    return true;
+}
+
 /* False, with what was not answered, if the rail is silent. What was seen until then stays. */
 static bool sweep(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, fsbml_sweep_t *seen, const char **what)
 {
@@ -244,7 +276,14 @@ static bool sweep(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, fsbml_sweep_t *se
     }
     /* Without it, the other way is as this one. */
     *what = "the wish for a stream";
-    return (!goes_on && 0 != seen->there.stamps) || stream(path, false, STREAM_NS, trip, &seen->back);
+    if (!goes_on && 0 != seen->there.stamps) {
+        return true;
+    }
+    if (!stream(path, false, STREAM_NS, trip, &seen->back)) {
+        return false;
+    }
+    *what = "a large message";
+    return turns || !seen->there.steady || pass_at_once(path, seen);
 }
 
 /* Where processors are busy, a small message may take as long as a process waits for its turn, each time:

@@ -219,6 +219,7 @@ typedef struct fsbml_sweep_t {
     uint64_t delay_ns;       /**< d, more than the gap */
     uint64_t take_ns;        /**< to take in n messages that are there */
     fsbml_rate_t there, back;
+    uint32_t at_once; /**< bytes of a message alone that a rest lets pass faster than streams; 0: none does */
 } fsbml_sweep_t;
 
 /** The fit of a rail that was swept: o_s by equation 3.2.2.2 with d > gap, L by 3.2.3.1, g of small messages,

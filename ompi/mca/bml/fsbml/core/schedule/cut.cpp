@@ -27,11 +27,17 @@ constexpr Ticks kWorth = 4;
 // What a further piece costs at either end besides its own overheads: it is made, found, and waited for.
 constexpr Ticks kPiece = 2000 * kTicksPerNs;
 
-// Of a message that is so small a part of what a bucket lets pass at once, nothing is worth cutting.
+// Of frames, in bytes: so small a bucket may have given all away to acknowledgements.
+constexpr std::size_t kFew = 8 * 1500;
+
+// Of what a bucket lets pass at once, nothing is worth cutting: the processors do one piece after the other.
+// Of a small bucket, only a part counts (kBucketPart).
 bool passes_at_once(const Rail &r, Ticks backlog, std::uint64_t steps) noexcept
 {
-    const Ticks gap = bytes_cost_floor(r.gap_per_byte.load(std::memory_order_relaxed), steps);
-    return Rail::kBucketPart * gap + backlog <= r.bucket();
+    const std::uint64_t gap_per_byte = r.gap_per_byte.load(std::memory_order_relaxed);
+    const Ticks bucket = r.bucket(), gap = bytes_cost_floor(gap_per_byte, steps);
+    const Ticks part = bucket < bytes_cost_floor(gap_per_byte, byte_steps(kFew)) ? Rail::kBucketPart : 1;
+    return part * gap + backlog <= bucket;
 }
 
 } // namespace

@@ -121,7 +121,7 @@ fsbml_fit_t sweep_fit(const fsbml_sweep_t &seen) noexcept
     const double bytes = p.G_ns_per_byte * (seen.bytes - 1.0);
     p.g_ns = gap > kAsOverhead * p.o_s_ns ? std::max(0.0, gap - bytes) : 0.0;
     p.g_ns = std::min(p.g_ns, kWholeFrame * p.G_ns_per_byte + kSmallNs); // more has another reason
-    p.burst_ns = rate.burst_bytes * p.G_ns_per_byte;
+    p.burst_ns = std::max(rate.burst_bytes, static_cast<double>(seen.at_once)) * p.G_ns_per_byte;
     // Disturbances make a direction look up to some two times slower, but hardly more.
     const bool slow_back = seen.back.G_ns_per_byte > kSlow * p.G_ns_per_byte;
     if (seen.back.G_ns_per_byte > 0.0 && (0 != seen.back.stamps || 0 == seen.there.stamps || slow_back)) {
