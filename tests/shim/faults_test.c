@@ -156,7 +156,7 @@ FAKE_TEST(without_its_word_the_reason_is_what_was_seen)
     fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word)); /* no such rail */
     word[3] = 3;
     fake_deliver(&fake[0], FSBML_TAG_PROBE, word, sizeof(word)); /* from no rank */
-    pass_time(30);
+    pass_time(70);
     CHECK(!path->reported); /* it was asked in time, and may still answer */
     pass_time(30);
     CHECK(path->reported);
@@ -239,7 +239,7 @@ static void loops_to(const char *whom)
     char why[FSBML_REASON_MAX];
     snprintf(why, sizeof(why), "what %s sends on it comes to %s", fsbml_node_name(), whom);
     time_out();
-    pass_time(30);
+    pass_time(70);
     pass_time(30);
     check_fault("there", FSBML_FAULT_LOOP, why);
     leave();

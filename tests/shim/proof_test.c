@@ -135,7 +135,7 @@ FAKE_TEST(a_silent_rail_is_given_up_after_a_second_question)
     CHECK(3 == ep->possible && 1 == ep->live);
     CHECK(1 == fake_answer(&fake[0], true));
     CHECK(1 == fake_answer(&fake[1], false));
-    for (int i = 0; i < 12; ++i) {
+    for (int i = 0; i < 30; ++i) {
         pass_time(5);
     }
     CHECK(1 == ep->possible && 1 == ep->live);

@@ -58,15 +58,15 @@ void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, 
                   OMPI_NAME_PRINT(&ep->proc->super.proc_name), why);
 }
 
-/* Whether it is time to tell of a closed path: a peer that was asked in time why it does not work has as long
- * again to answer. At the end of a job there is less time for that. */
+/* Whether it is time to tell of a closed path: a peer that was asked in time why it does not work may be
+ * busy, and has four times as long to answer. At the end of a job there is less time for that. */
 static bool is_due(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint64_t now, bool at_end)
 {
     const uint64_t timeout = mca_bml_fsbml_params.probe_timeout_ns, closed_ns = path->closed_ns;
     const uint64_t since = now > closed_ns ? now - closed_ns : 0;
     const bool asked = path->looked;
     fsbml_diagnose_begin(ep, path);
-    return since > (at_end ? timeout / 4 : asked && !path->judged ? 2 * timeout : timeout);
+    return since > (at_end ? timeout / 4 : asked && !path->judged ? 4 * timeout : timeout);
 }
 
 bool fsbml_path_report(mca_bml_fsbml_endpoint_t *ep, uint64_t now, bool at_end)
