@@ -60,7 +60,7 @@ void Observer::charge_to(Observer &o, std::size_t rail, std::uint64_t now_ns, st
         o.stripes_[mine].until_kept = o.every_;
         return charge_kept<kTakeTurns>(o, rail, now_ns, bytes, peer_and_candidates, far);
     }
-    Ticks backlog;
+    Ticks backlog = 0;
     if (!likely(static_cast<std::uint32_t>(peer_and_candidates) == o.all_)
         || !likely(Scheduler::charge_own<kTakeTurns>(o.scheduler_, mine, rail, now_ns, bytes, backlog))) {
         return charge_of_some<kTakeTurns>(o, rail, now_ns, bytes, peer_and_candidates);
