@@ -6,21 +6,39 @@
 
 using namespace fsbml;
 
+// Two rails, with whose streams the processor is busy: how many times as long each takes beside the other.
+static World two(double fast, double first, double second)
+{
+    World w({fast, fast / 2.0});
+    w.slower = [=](std::uint32_t rails, std::size_t i) {
+        return 3U != rails ? 1.0 : 0 == i ? first : second;
+    };
+    w.sending = 0.8;
+    w.play();
+    return w;
+}
+
 // Where sending keeps the processor busy, rails are not slower for a message alone, whichever was first in
 // turn.
 TEST(Processor, ABusyProcessorIsNoSlowerRail)
 {
-    World w({2000.0, 1000.0});
-    w.slower = [](std::uint32_t rails, std::size_t i) { return 3U != rails ? 1.0 : 0 == i ? 1.3 : 1.1; };
-    w.sending = 0.8;
-    w.play();
+    const World w = two(2000.0, 1.3, 1.1);
     EXPECT_EQ(0U, w.left_out);
     for (const std::size_t i : {0U, 1U}) {
-        EXPECT_EQ(kShares, w.fit[i].together);
+        EXPECT_DOUBLE_EQ(0 == i ? kShares : 1.1, w.fit[i].together);
         EXPECT_NEAR(0 == i ? 0.5 : 1.0, gap_per_byte(w, i), 1e-9);
         EXPECT_EQ(std::string("beside the others it is limited by the processor"), w.fit[i].reason);
         EXPECT_FALSE(w.fit[i].in_turn);
     }
+    World late({2000.0, 1000.0}); // and if that shows in the last round only
+    std::size_t round = 0;
+    late.slower = [&](std::uint32_t rails, std::size_t i) {
+        round += 3U == rails && 0 == i ? 1 : 0;
+        late.sending = round < 7 ? 0.05 : 0.8;
+        return 3U == rails ? 1.3 : 1.0;
+    };
+    late.play();
+    EXPECT_NEAR(0.5, gap_per_byte(late, 0), 1e-9);
 }
 
 // Wherever the best, with which they are compared, stands in the table.
@@ -59,15 +77,8 @@ TEST(Processor, BesideAFastRailThatTheProcessorFeedsASlowOneIsLeftOut)
 // Also where a rail of 2 Gbit/s is one that it hardly feeds.
 TEST(Processor, ASlowerRailThatTakesAsMuchAsItGivesIsLeftOut)
 {
-    World w({240.0, 120.0});
-    w.slower = [](std::uint32_t rails, std::size_t i) { return 3U != rails ? 1.0 : 0 == i ? 1.9 : 1.3; };
-    w.sending = 0.8;
-    w.play();
-    EXPECT_EQ(0b10U, w.left_out);
-    World slow({120.0, 60.0}); // any processor feeds such ones: others had it, and nothing is known
-    slow.slower = w.slower;
-    slow.sending = 0.8;
-    slow.play();
+    EXPECT_EQ(0b10U, two(240.0, 1.9, 1.3).left_out);
+    const World slow = two(120.0, 1.9, 1.3); // any processor feeds such ones: others had it, nothing is known
     EXPECT_EQ(0U, slow.left_out);
     EXPECT_NEAR(1e3 / 120.0, gap_per_byte(slow, 0), 1e-9);
     EXPECT_NEAR(1e3 / 60.0, gap_per_byte(slow, 1), 1e-9);

@@ -246,7 +246,6 @@ private:
     double most() const noexcept;
     double least(std::size_t rail) const noexcept;
     double settled(std::size_t rail) const;
-    double slower(std::size_t rail) const noexcept;
     bool scales() const;
     void feed(double sending, double carried);
     double fed(std::size_t run) const;

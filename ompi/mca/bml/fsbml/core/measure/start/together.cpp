@@ -270,19 +270,12 @@ double Together::settled(std::size_t rail) const
     return order_statistic(std::move(seen), middle);
 }
 
-// The factor by which a rail is slower beside the others. A busy processor feeds the rails in turn, so all
-// are slower alike: that one is slower than another means nothing.
-double Together::slower(std::size_t rail) const noexcept
-{
-    return processor_ > 0.0 ? processor_ : least(rail) / alone_[rail];
-}
-
 // Whether a rail that is slower beside the others is to be taken for one that is as slow as that. Not where
 // the processor was busy with sending: a message alone takes no longer for it, and what bulk takes, looks
 // tell (core/flow).
 bool Together::scales() const
 {
-    return 0.0 == processor_ && beside_.size() >= kRounds && median(busy_beside_) <= kSending;
+    return !busy_ && beside_.size() >= kRounds && median(busy_beside_) <= kSending;
 }
 
 // What differs between rails that the processor feeds in turn is what it did at that moment: all get the same
@@ -337,10 +330,10 @@ void Together::conclude(fsbml_fit_t *fits) const
             fit.together = 1.0;
             (void) scale_gaps(fit, settled(i) / alone_[i]); // it was disturbed alone, and less so here
         } else if (has(members_, i) && !beside_.empty()) {
-            const double factor = std::max(slower(i), 1.0);
+            const double factor = std::max(least(i) / alone_[i], 1.0);
             const bool sure = scales() && factor > kShares;
             fit.together = sure && scale_gaps(fit, factor) ? factor : std::min(factor, kShares);
-            if (processor_ > 0.0 && factor > kShares) {
+            if (processor_ > kShares) {
                 remark(fit, "beside the others it is limited by the processor");
             }
         }
