@@ -123,6 +123,12 @@ TEST(Together, WhatWasDisturbedAloneIsTakenFromTheMiddle)
     sure.slower = [](std::uint32_t, std::size_t i) { return 0 == i ? 1.0 : 0.2; };
     sure.play();
     EXPECT_EQ(2000.0, gap_per_byte(sure, 1));
+    World bucket({25.0, 0.5}); // filled meanwhile
+    bucket.fit[1].tight = false;
+    bucket.fit[1].params.burst_ns = 40e6;
+    bucket.slower = sure.slower;
+    bucket.play();
+    EXPECT_EQ(2000.0, gap_per_byte(bucket, 1));
 }
 
 // Processors that others use: a third of the streams take up to three times as long.

@@ -25,6 +25,7 @@ constexpr double kGain = 1.1;    // what several rails must carry more than one,
 constexpr double kAlone = 0.55;  // from this share of the time on, sending on one rail keeps it busy
 constexpr double kNearly = 0.99; // what is said of the gain of others where it does not
 constexpr double kAsGood = 0.7;  // by the best, alone
+constexpr double kPasses = 2e6;  // ns of a bucket: half of a run, and it may be all of what passed
 constexpr std::size_t kFed = 5;  // runs of each rail, and of all, for that, ...
 constexpr std::size_t kSure = 7; // ... and to leave one out
 constexpr std::size_t kAll = FSBML_MAX_RAILS;
@@ -326,7 +327,8 @@ void Together::conclude(fsbml_fit_t *fits) const
             }
         } else if (has(members_, i) && !several(members_) && 0 != left_out_) {
             fit.together = 1.0;
-        } else if (has(members_, i) && !beside_.empty() && !fit.tight && settled(i) < kAsGood * alone_[i]) {
+        } else if (has(members_, i) && !beside_.empty() && !fit.tight && fit.params.burst_ns < kPasses
+                   && settled(i) < kAsGood * alone_[i]) {
             fit.together = 1.0;
             (void) scale_gaps(fit, settled(i) / alone_[i]); // it was disturbed alone, and less so here
         } else if (has(members_, i) && !beside_.empty()) {
