@@ -7,10 +7,10 @@
 # A new section NAME is a word in one of the lists, a line in test_about and test_needs, and a function test_NAME that prints TAP.
 
 # What only computes. It has the processors while the others wait, for their rails for one, and takes nothing from them.
-TEST_COMPUTING=(patched-check sanitizers component units debian13-check sid-check debian12-check clang)
+TEST_COMPUTING=(patched-check sanitizers bench component units debian13-check sid-check debian12-check clang)
 # The longest first. What needs a build that is made meanwhile, last.
 TEST_BESIDE=(driver demo commands package debian13-package sid-package debian12-package mpi-sanitizers badinput debian13-badinput
-    sid-badinput debian12-badinput hardware versions threads trouble rpm link bench patched-r2)
+    sid-badinput debian12-badinput hardware versions threads trouble rpm link patched-r2)
 # What measures rails, or counts what each of them carried, or keeps the processors busy itself.
 TEST_ALONE=(mpi-quick mpi clusters debian12-mpi debian13-mpi sid-mpi patched-mpi)
 # Of these, what looks whether the processors are idle, before it measures.
