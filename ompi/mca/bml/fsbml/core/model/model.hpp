@@ -283,9 +283,9 @@ struct alignas(64) Rail {
         const std::uint64_t each = per_byte.load(std::memory_order_acquire);
         const Ticks idle = base.load(relaxed) + bytes_cost_floor(each, steps);
         const std::uint64_t shift = kShaped ? credit_shift.load(relaxed) : 0;
-        const Ticks credit =
-            kShaped ? std::min(this->credit.load(relaxed), bytes_cost_floor(each, whole)) << shift : 0;
-        const Ticks then = now + o_s.load(relaxed) + credit;
+        const Ticks hidden =
+            kShaped ? std::min(credit.load(relaxed), bytes_cost_floor(each, whole)) << shift : 0;
+        const Ticks then = now + o_s.load(relaxed) + hidden;
         return vft - then < beyond ? vft + (idle - then) : idle;
     }
 
