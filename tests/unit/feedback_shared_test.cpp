@@ -29,13 +29,33 @@ TEST(FeedbackShared, TellsNothingOfAProcessThatIsShortOfAProcessor)
     EXPECT_TRUE(net.told.empty());
 }
 
-// That is more than such a process can make of it.
-TEST(FeedbackShared, TellsOfAFarFallHoweverShortOfAProcessor)
+// Nor that a rail has become faster, which looks so far apart do not contradict.
+TEST(FeedbackShared, TellsNoGainOfAProcessThatIsShortOfAProcessor)
 {
-    VirtualRails net(fast_and_slow(), {kFallen, kSlow});
-    stream_now_and_then(net);
-    ASSERT_EQ(1U, net.told.size());
-    EXPECT_NEAR(mbps(kFallen), net.told[0].after_mbps, 0.2 * mbps(kFallen));
+    for (const bool is_short : {false, true}) {
+        VirtualRails net(fast_and_slow(), {kFast, kSlow});
+        net.stream(500);
+        net.rail[0].gap = kFast / 2;
+        net.stream(100);
+        ASSERT_NEAR(kFast / 2, net.gap(0), 0.2 * kFast / 2);
+        if (is_short) {
+            stream_now_and_then(net);
+        } else {
+            net.stream(500);
+        }
+        EXPECT_EQ(is_short ? 0U : 1U, net.told.size());
+    }
+}
+
+// That is more than such a process can make of it.
+TEST(FeedbackShared, TellsOfAFarChangeHoweverShortOfAProcessor)
+{
+    for (const double is : {kFallen, kFast / 6}) {
+        VirtualRails net(fast_and_slow(), {is, kSlow});
+        stream_now_and_then(net);
+        ASSERT_EQ(1U, net.told.size());
+        EXPECT_NEAR(mbps(is), net.told[0].after_mbps, 0.2 * mbps(is));
+    }
 }
 
 // What it had given to the rail was through long before it came back, and gave it more before it looked.

@@ -17,10 +17,10 @@ namespace
 constexpr std::uint64_t kTrialNs = 200'000'000, kLongestTrialNs = 3'200'000'000;
 constexpr std::uint64_t kTellNs = 300'000'000;  // a rate that lasts so long is told of, ...
 constexpr std::uint64_t kUnseenNs = 50'000'000; // ... looks no farther apart than this, ...
-// ... and, if it is slower, this process away for less than a fifth of that, as it may be short of a
-// processor; or it is slower by far.
+// ... and this process away for less than a fifth of that, as it may be short of a processor; or it differs
+// by far.
 constexpr std::uint64_t kAway = 5;
-constexpr double kFarFall = 4.0;
+constexpr double kFarOff = 4.0;
 constexpr std::uint64_t kFar = 4; // round trips
 constexpr std::size_t kUnknownQuantum = 65536;
 constexpr std::uint64_t kLookShare = 50; // times what a look takes is the least time from one to the next
@@ -106,7 +106,7 @@ void Feedback::apply(std::size_t rail, std::uint64_t now_ns) noexcept
     } else if (0 == s.beyond_ns || now_ns - s.beyond_ns > kTellNs) {
         const std::uint64_t away = pauses_.away_ns() - s.away_ns;
         const bool is_told =
-            gap < s.told_gap || gap > kFarFall * s.told_gap || away * kAway < now_ns - s.beyond_ns;
+            gap * kFarOff < s.told_gap || gap > kFarOff * s.told_gap || away * kAway < now_ns - s.beyond_ns;
         if (0 != s.beyond_ns && is_told) {
             s.tell_gap = s.is_doubted ? 0.0 : s.told_gap;
             s.told_gap = gap;
