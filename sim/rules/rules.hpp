@@ -189,7 +189,7 @@ void add_ob1(std::vector<RuleMaker *> &all);     // Open MPI
 void add_ucx(std::vector<RuleMaker *> &all);     // UCX
 void add_mvapich(std::vector<RuleMaker *> &all); // MVAPICH
 void add_mptcp(std::vector<RuleMaker *> &all);   // Linux' Multipath TCP
-void add_ecf(std::vector<RuleMaker *> &all);     // ECF
+void add_ecf(std::vector<RuleMaker *> &all);     // ECF (mptcp.cpp)
 void add_tent(std::vector<RuleMaker *> &all);    // Mooncake TENT
 void add_vft(std::vector<RuleMaker *> &all);     // the thesis, and parts of FSBML's formula
 

@@ -6,9 +6,9 @@
  * what tcp does otherwise than a rail's BTL should (compat/pairing.c, compat/goodbye.c, compat/closing.c,
  * compat/socket.c).
  *
- * All differences between the Open MPI versions that FSBML supports (4.1, 5.0, 6.0) are in this room. What is
- * newer counts as the newest of these, if its interfaces are. For a patched one also peers/hooks.h
- * (docs/porting.md).
+ * All differences between the Open MPI versions that FSBML supports (4.1, 5.0, 6.0) are in this room. Another
+ * version: docs/porting.md; first socket.c (what tcp keeps to itself), kvs.c and the conditions below, and
+ * peers/hooks.h for a patched one. A newer one counts as 6.0 if its interfaces are the same.
  */
 #ifndef MCA_BML_FSBML_COMPAT_H
 #define MCA_BML_FSBML_COMPAT_H

@@ -145,10 +145,10 @@ void fsbml_together(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const ui
 
 /* measure/cache.c: parameters that need no measurement */
 typedef enum fsbml_recall_t {
-    FSBML_RECALL_NOTHING = 0,
-    FSBML_RECALL_GUESS,   /**< an earlier job's: to be confirmed */
-    FSBML_RECALL_PINNED,  /**< the user's: to be used as they are */
-    FSBML_RECALL_REFUSED, /**< the user's, and cannot be used: MPI_Init ends */
+    FSBML_RECALL_NOTHING = 0, /**< there are none, or damaged ones, or another job's: to be measured */
+    FSBML_RECALL_GUESS,       /**< an earlier job's: to be confirmed */
+    FSBML_RECALL_PINNED,      /**< the user's: to be used as they are */
+    FSBML_RECALL_REFUSED,     /**< the user's, and cannot be used: MPI_Init ends */
 } fsbml_recall_t;
 /** Fills in the fits of these rails to a node, in their order: all or none. */
 fsbml_recall_t fsbml_cache_recall(const char *partner_node, const uint32_t *rail, size_t n,

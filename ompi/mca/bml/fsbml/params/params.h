@@ -3,7 +3,7 @@
 /**
  * @file
  * MCA parameters: their names, ranges, defaults and help texts (params/params.c). A value out of range is an
- * error, never corrected silently.
+ * error, never corrected silently. For users they are in docs/using.md and docs/man/fsbml.7.
  */
 #ifndef MCA_BML_FSBML_PARAMS_H
 #define MCA_BML_FSBML_PARAMS_H
@@ -53,13 +53,13 @@ typedef struct mca_bml_fsbml_params_t {
     uint32_t holdout; /**< validation exchanges, for the report */
     char *include;    /**< comma-separated names, NULL or "": all */
     char *exclude;
-    unsigned display;          /**< the rail table is printed at start */
-    bool measure;              /**< rails are measured at start */
-    bool together;             /**< the interference of rails is measured */
-    bool feedback;             /**< the kernel corrects rates and backlogs during the job */
-    uint32_t epoll;            /**< peers on other nodes from which on connections are watched so; 0: as it is */
-    bool pieces;               /**< messages may be cut */
-    bool failover;             /**< messages are sent again by other rails when one fails */
+    unsigned display; /**< the rail table is printed at start */
+    bool measure;     /**< rails are measured at start */
+    bool together;    /**< the interference of rails is measured */
+    bool feedback;    /**< the kernel corrects rates and backlogs during the job */
+    uint32_t epoll;   /**< peers on other nodes from which on connections are watched so; 0: as it is */
+    bool pieces;      /**< messages may be cut */
+    bool failover;    /**< messages are sent again by other rails when one fails */
     uint64_t failover_wait_ns; /**< for which messages wait when no rail works */
     bool per_peer;             /**< the extra latency of each peer is measured */
     bool show_unreach_errors;

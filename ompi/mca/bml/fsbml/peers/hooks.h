@@ -25,8 +25,8 @@
 #    define FSBML_HOOKS_PATCHED 1
 #endif
 
-/** The top byte of des_flags: rail + 1. No BTL and no PML of 4.1 and 5.0 uses a bit above 0x40 (checked at
- * set-up). */
+/** The top byte of des_flags: rail + 1. No BTL and no PML of 4.1, 5.0 and 6.0 uses a bit above 0x40 (checked
+ * at set-up). */
 #define FSBML_DES_SHIFT 24
 #define FSBML_DES_MASK UINT32_C(0xff000000)
 

@@ -12,7 +12,8 @@
  *   no room, and may be pending. It has a header of FSBML_PIECE_HEADER bytes.
  * - Between processes of one job that both know pieces, as their hellos say.
  * - The receiver puts pieces together in any order (pieces/together.c). What it holds is bounded by what its
- *   peers have under way: FSBML_PIECES_OPEN messages each, and what the transport has taken.
+ *   peers have under way: FSBML_PIECES_OPEN messages each, and what the transport has taken. One that does
+ *   not fit its message is dropped.
  *
  * With failover each piece is a framed message (failover/), which another rail takes if its own fails. While
  * messages are recorded they go as they are, as it is for the simulated scheduler to cut them.

@@ -4,7 +4,8 @@
  * @file
  * What a user asks for about a job: the table at start, the report, traces, records, and MPI_T variables.
  * What is told at once, unasked, is printed where it is noticed: rates that change in flow/flow.c, rails that
- * fail in failover/act.c, peers that do not answer in peers/proof.c.
+ * fail in failover/act.c, peers that do not answer in peers/proof.c. report/report.c is the set-up only; the
+ * job report's words are core/explain/forms/text.cpp.
  */
 #ifndef MCA_BML_FSBML_REPORT_H
 #define MCA_BML_FSBML_REPORT_H

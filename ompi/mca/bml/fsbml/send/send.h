@@ -252,7 +252,7 @@ fsbml_account_t *fsbml_observe_account(void);
 void fsbml_put_watch(void);
 void fsbml_put_unwatch(void);
 
-/* send/onesided.c: one-sided communication by active messages (Open MPI 5.0) */
+/* send/onesided.c: one-sided communication by active messages (Open MPI 5.0 and later) */
 /** Offers the pseudo BTLs to osc/rdma. */
 void fsbml_onesided_init(void);
 void fsbml_onesided_fini(void);

@@ -21,7 +21,8 @@ namespace fsbml
 constexpr std::uint64_t kLookNs = 1'000'000;       // between two looks
 constexpr std::uint64_t kLateLookNs = 2 * kLookNs; // one that comes later was kept from it
 
-// The rate of one rail, from what its transport has delivered. No clock, no I/O: looks are given to it.
+// live_rate.cpp: the rate of one rail, from what its transport has delivered. No clock, no I/O: looks are
+// given to it.
 //
 // A look tells how much was acknowledged since the one before, and whether the transport still had something
 // to deliver. Looks add up to samples. Two kinds count:
@@ -93,7 +94,8 @@ private:
     unsigned row_ = 0;
 };
 
-// For how long a process does not look at its networks: as much must be with a rail, or it is idle meanwhile.
+// pauses.cpp: for how long a process does not look at its networks: as much must be with a rail, or it is
+// idle meanwhile.
 class Pauses
 {
 public:
@@ -116,7 +118,7 @@ private:
     Epoch now_, before_;
 };
 
-// Which rail bulk takes, and when it is to wait.
+// windows.cpp: which rail bulk takes, and when it is to wait.
 //
 // While small messages are sent as well, a rail takes no more bulk than its window: what it needs to stay
 // busy. What is refused stays with the PML, which offers it again, so that its rail is chosen when there is
@@ -197,8 +199,9 @@ private:
 // Adds a connection to what was seen of its rail.
 void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) noexcept;
 
-// What a process learns of its rails while it sends: their rates, by what their transports have delivered,
-// and their backlogs, by what these have still to deliver. No clock, no I/O: looks are given to it.
+// feedback.cpp: what a process learns of its rails while it sends: their rates, by what their transports have
+// delivered, and their backlogs, by what these have still to deliver. No clock, no I/O: looks are given to
+// it.
 //
 // At a look, a rail that has something to do is asked for; what is seen corrects its rate in the scheduler
 // (LiveRate), and what was charged to it; from both follows how much bulk it may have (Windows). A rail

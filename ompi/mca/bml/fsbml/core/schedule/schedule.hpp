@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Which rail delivers first, what a message costs it, and what is cut: policies, the scheduler, observers
-// of decisions, and the types behind the handles of both. What they work on is in models.hpp.
+// of decisions, and the types behind the handles of both. What they work on is in models.hpp. The least time
+// of arrival decides (vft_scheduler.cpp), so that a slow rail is passed over while it is idle, as long as a
+// busy one delivers sooner.
 #ifndef FSBML_SCHEDULE_HPP
 #define FSBML_SCHEDULE_HPP
 

@@ -34,9 +34,9 @@ inline void mark(Message &m, Mark mark) noexcept
     m.flags = static_cast<std::uint8_t>(m.flags | bits(mark));
 }
 
-// Messages that are kept until they are acknowledged: a list through their records, which are in the caller's
-// memory, in the order in which they were given to a path. Nothing is copied, and no memory is needed but for
-// the record of a number that has no message.
+// kept.cpp: messages that are kept until they are acknowledged: a list through their records, which are in
+// the caller's memory, in the order in which they were given to a path. Nothing is copied, and no memory is
+// needed but for the record of a number that has no message.
 class Kept
 {
 public:
@@ -97,8 +97,8 @@ private:
     std::uint32_t low_count_ = 0, low_order_ = 0, low_behind_ = 0;
 };
 
-// One path, the direction from the peer to here: which numbers have arrived, what has to be acknowledged,
-// and what was said when a generation was closed.
+// incoming.cpp: one path, the direction from the peer to here: which numbers have arrived, what has to be
+// acknowledged, and what was said when a generation was closed.
 //
 // A path keeps the order of what one thread gives to it. Threads may number two messages in one order and
 // send them in the other, so up to 64 numbers after the first missing one are taken, too. Messages need no
@@ -211,7 +211,8 @@ private:
     bool is_asked_ = false;
 };
 
-// One path, the direction from here to the peer: its numbers, what is kept of its messages, and its state.
+// outgoing.cpp: one path, the direction from here to the peer: its numbers, what is kept of its messages, and
+// its state, with that a path is dead (watch()).
 //
 //                 connection stands                    failed, nothing under way
 //   down ------------------------------> proving <---------------------------+

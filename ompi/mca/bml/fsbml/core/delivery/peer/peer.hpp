@@ -97,8 +97,8 @@ private:
     std::uint32_t oldest_order_ = 0, oldest_behind_ = 0; // of the oldest, or of one that was older
 };
 
-// Messages to a peer: numbered for a path, kept until they are acknowledged, and sent again by another path
-// if theirs was closed.
+// sender.cpp: messages to a peer: numbered for a path, kept until they are acknowledged, and sent again by
+// another path if theirs was closed.
 class Sender
 {
 public:
@@ -141,8 +141,8 @@ private:
     Kept orphans_; // of closed generations: to be sent again
 };
 
-// Frames from a peer. Nothing in them is believed that the peer cannot mean: it is counted, and has no
-// effect.
+// receiver.cpp: frames from a peer. Nothing in them is believed that the peer cannot mean: it is counted, and
+// has no effect.
 class Receiver
 {
 public:

@@ -14,7 +14,7 @@
 namespace fsbml
 {
 
-// The report as text, at most 100 columns wide.
+// text.cpp: the report as text, at most 100 columns wide.
 std::string report_text(const fsbml_job_t &job);
 
 // What kind of run it was: "Open MPI 5.0.7", "64 ranks on 8 nodes", "12.3 s", ...
@@ -23,10 +23,11 @@ std::vector<std::string> about_job(const fsbml_job_t &job);
 // How sure a rail's fit is: "120 probes, less sure than wanted; shaped".
 std::string fit_quality(const fsbml_fit_t &fit);
 
-// The report as JSON (docs/report.schema.json): all of the summary and of the table. Units are in the names.
+// json.cpp: the report as JSON (docs/report.schema.json): all of the summary and of the table. Units are in
+// the names.
 std::string report_json(const fsbml_job_t &job);
 
-// The report as one page of HTML, with all that it needs in itself.
+// page.cpp: the report as one page of HTML, with all that it needs in itself.
 std::string report_page(const fsbml_job_t &job);
 
 // ---- The plots of the page. Each is rows of a label, a bar of SVG and a value; bars are drawn in per cent
