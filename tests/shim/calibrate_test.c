@@ -63,6 +63,34 @@ FAKE_TEST(turns_are_told_by_the_kernel)
     sockets.possible = false;
 }
 
+static uint64_t stall_at_ns, stalls_every_ns;
+
+static void stall(void)
+{
+    if (0 != stall_at_ns && virtual_ns > stall_at_ns) {
+        net[1].stall_ns = 0 != stalls_every_ns ? 30000000 : 200000000;
+        stall_at_ns = 0 != stalls_every_ns ? virtual_ns + stalls_every_ns : 0;
+    }
+}
+
+/* Also if its streams are disturbed, and another rail is nearer. */
+FAKE_TEST(no_rail_is_nearer_than_its_kernels_are)
+{
+    kernel_connects();
+    (void) job_up(0, 40, 40);
+    net[1].L_ns = 3000000;
+    kernel[1].round_trip_ns = 2 * net[1].L_ns;
+    ready();
+    stall_at_ns = 1;
+    stalls_every_ns = 45000000;
+    net_also = stall;
+    fsbml_calibrate();
+    stall_at_ns = stalls_every_ns = 0;
+    CHECK(fit(0)->params.L_ns < 12000 && fit(1)->params.L_ns > 2900000);
+    job_down();
+    sockets.possible = false;
+}
+
 /* MPI_Init ends with a fence: a process that waits there leaves the processors to those that measure. */
 FAKE_TEST(the_wait_for_others_is_a_rest)
 {
@@ -241,16 +269,6 @@ FAKE_TEST(without_any_answer_it_ends)
     CHECK(NULL != fsbml_table() && 0 == fsbml_table()->n_rails
           && NULL != strstr(fsbml_table()->reason, "does not answer"));
     job_down();
-}
-
-static uint64_t stall_at_ns;
-
-static void stall(void)
-{
-    if (0 != stall_at_ns && virtual_ns > stall_at_ns) {
-        net[1].stall_ns = 200000000;
-        stall_at_ns = 0;
-    }
 }
 
 /* A lost frame holds TCP up for 200 ms. Wherever that hits, what comes out is right. */

@@ -287,16 +287,19 @@ static bool sweep(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, fsbml_sweep_t *se
 }
 
 /* Where processors are busy, a small message may take as long as a process waits for its turn, each time:
- * then another rail tells better how far the partner is. */
-static void settle_latencies(fsbml_sweep_t *seen, size_t n)
+ * then another rail tells better how far the partner is; but none is nearer than its kernels are. */
+static void settle_latencies(mca_bml_fsbml_endpoint_t *ep, const uint32_t *rail, fsbml_sweep_t *seen,
+                             size_t n)
 {
     uint64_t one = UINT64_MAX;
     for (size_t i = 0; i < n; ++i) {
         one = 0 != seen[i].one_ns && seen[i].one_ns < one ? seen[i].one_ns : one;
     }
     for (size_t i = 0; i < n; ++i) {
-        if (seen[i].one_ns >= SLICE_NS && one < SLICE_NS && !seen[i].there.steady) {
-            seen[i].one_ns = one;
+        const uint64_t kernels = fsbml_flow_round_trip(ep, rail[i]);
+        const uint64_t settled = kernels > one ? kernels : one;
+        if (seen[i].one_ns >= SLICE_NS && settled < SLICE_NS && !seen[i].there.steady) {
+            seen[i].one_ns = settled;
             seen[i].delayed_ns = seen[i].row_ns = seen[i].take_ns = 0;
         }
     }
@@ -317,7 +320,7 @@ uint32_t fsbml_sweep(mca_bml_fsbml_endpoint_t *ep, fsbml_table_t *table, const u
         }
     }
     late_ns = UINT64_MAX;
-    settle_latencies(seen, n);
+    settle_latencies(ep, rail, seen, n);
     fsbml_fit_t fit[FSBML_MAX_RAILS];
     fsbml_fits_take(table, n, fit);
     for (size_t i = 0; i < n; ++i) {
