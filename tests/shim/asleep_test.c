@@ -99,6 +99,53 @@ FAKE_TEST(short_messages_that_queue_wake_a_path_that_is_earlier)
     }
 }
 
+/* What is wrong with a rail is the node's: one of its ranks proves it for all. */
+FAKE_TEST(an_answer_opens_the_paths_to_others_of_its_node)
+{
+    for (int failover = 0; failover < 2; ++failover) {
+        mca_bml_fsbml_params.failover = 0 != failover;
+        peers_share_node = true;
+        mca_bml_base_btl_t *first = up(17);
+        world_add_peer();
+        CHECK(OMPI_SUCCESS == mca_bml.bml_add_proc(peers[1]));
+        mca_bml_base_btl_t *second = eager_of(
+            (mca_bml_base_endpoint_t *) peers[1]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML]);
+        CHECK(0 <= pml_send(second, 100, TAG));
+        pass_time(50);
+        CHECK(0 == endpoint(second)->live && 0 == fake[0].n_sent);
+        CHECK(1 + failover == fake_answer(&fake[0], true) && 1 == endpoint(first)->live);
+        pass_time(1);
+        CHECK(1 == endpoint(second)->live && 1 == fake[0].n_sent && 0 == fake[1].n_sent);
+        CHECK(fake_complete(&fake[0], OPAL_SUCCESS));
+        down();
+    }
+    mca_bml_fsbml_params.failover = peers_share_node = false;
+}
+
+/* One that does not answer keeps the others waiting for a while only, and a rail that is closed or taken out
+ * of use is no longer one that its node has answered on. */
+FAKE_TEST(others_of_a_node_are_asked_where_one_is_silent_or_fails)
+{
+    for (int closed = 0; closed < 2; ++closed) {
+        peers_share_node = true;
+        mca_bml_fsbml_endpoint_t *first = endpoint(up(17));
+        CHECK(1 == fake_answer(&fake[0], 0 != closed));
+        if (closed) {
+            fsbml_path_close(first, fsbml_path(first, 0), "a test");
+        }
+        world_add_peer();
+        CHECK(OMPI_SUCCESS == mca_bml.bml_add_proc(peers[1]));
+        CHECK((closed ? 1 : 0) == fake_answer(&fake[0], true));
+        pass_time(90);
+        CHECK(0 == fake_answer(&fake[0], true));
+        pass_time(20);
+        CHECK((closed ? 0 : 1) == fake_answer(&fake[0], true));
+        CHECK(0 != fsbml_endpoint_of_proc(peers[1])->live);
+        down();
+    }
+    peers_share_node = false;
+}
+
 static void look_often(int ms)
 {
     for (int look = 0; look < ms; ++look) {

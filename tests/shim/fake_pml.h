@@ -102,6 +102,7 @@ static size_t (*other_value)(const ompi_process_name_t *from, const char *key, v
 
 static int n_vain;   /* waits for something that never comes */
 static int n_hellos; /* fetched */
+static bool peers_share_node;
 
 /* The peer's hello; no table. */
 int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mode_t mode, void **data,
@@ -117,7 +118,7 @@ int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mo
     ++n_hellos;
     *data = malloc(fsbml_hello_packed_max());
     peer_hello.flags = peer_flags;
-    snprintf(peer_hello.node, sizeof(peer_hello.node), "peer");
+    snprintf(peer_hello.node, sizeof(peer_hello.node), "peer%u", peers_share_node ? 1 : from->vpid);
     long n = fsbml_hello_pack(&peer_hello, *data, fsbml_hello_packed_max());
     *len = n > 0 ? (size_t) n : 0;
     return n > 0 ? OMPI_SUCCESS : OMPI_ERROR;

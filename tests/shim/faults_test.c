@@ -271,7 +271,7 @@ FAKE_TEST(a_question_goes_astray)
     word[3] = 2;
     fake_deliver(&fake[1], FSBML_TAG_PROBE, word, sizeof(word));
     CHECK(1 == ep->live);
-    loops_to("peer");
+    loops_to("peer1");
 }
 
 /* The same from the other side: a process that gets a question for another says so, and proves no path with

@@ -1,7 +1,10 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Questions on paths, and answers: what is asked on one, what a peer's question proves, and what an answer
- * does. Both are repeated until the BTL has room for them. */
+ * does. Both are repeated until the BTL has room for them.
+ *
+ * While one rank of a node is asked on a rail, the others wait for its answer for a while, as that opens the
+ * paths to them as well (peers/path.c). */
 
 #include <errno.h>
 #include <math.h>
@@ -42,12 +45,20 @@ static uint32_t name(const mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_pat
 static void ask(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
     opal_mutex_lock(&ep->lock);
-    const bool asks = path->to_ask && fsbml_now_ns() >= ep->ask_from_ns;
+    const bool is_known =
+        path->to_ask && !path->ask_again && FSBML_NODE_ANSWERED == fsbml_node_knows(ep, path);
+    const bool asks = path->to_ask && !is_known && fsbml_now_ns() >= ep->ask_from_ns;
     const uint32_t seq = path->round << 1 | (path->ask_again ? SEQ_AGAIN : 0);
-    path->to_ask = path->to_ask && !asks;
+    path->to_ask = path->to_ask && !asks && !is_known;
     opal_mutex_unlock(&ep->lock);
+    if (is_known) {
+        fsbml_path_open(ep, path);
+    }
     if (!asks) {
         return;
+    }
+    if (FSBML_NODE_SILENT == fsbml_node_knows(ep, path)) {
+        fsbml_node_learn(ep, path, FSBML_NODE_ASKED);
     }
     const fsbml_packet_t packet = {.type = FSBML_PACKET_ASK,
                                    .from = *OMPI_PROC_MY_NAME,
@@ -106,7 +117,9 @@ static void owe(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, uint32
     opal_mutex_lock(&ep->lock);
     path->owes = true;
     path->owed_seq = seq;
-    ep->ask_from_ns = 0; /* it knows this process */
+    if (0 == ep->node) {
+        ep->ask_from_ns = 0; /* it knows this process */
+    }
     opal_mutex_unlock(&ep->lock);
 }
 
@@ -236,6 +249,7 @@ void fsbml_ask_peer(mca_bml_fsbml_endpoint_t *ep)
 {
     fsbml_hello_t *hello = malloc(sizeof(*hello));
     int rc = NULL != hello ? fsbml_hello_fetch(&ep->proc->super.proc_name, hello) : -ENOMEM;
+    const uint32_t node = 0 == rc ? fsbml_digest(hello->node) : 0;
     free(hello);
     if (0 != rc) {
         /* The peer does not run FSBML, and answers no probe. One rail, the first, as it would be without
@@ -253,13 +267,18 @@ void fsbml_ask_peer(mca_bml_fsbml_endpoint_t *ep)
     }
     /* Processes of two jobs come to know each other when both have been told of the other's, one a little
      * earlier than the other: tcp warns of a connection from a process that is not known yet. */
-    enum { TOLD_NS = 5000000 };
+    enum { TOLD_NS = 5000000, OTHERS_NS = 100000000 };
     if (ep->proc->super.proc_name.jobid != OMPI_PROC_MY_NAME->jobid) {
         ep->ask_from_ns = fsbml_now_ns() + TOLD_NS;
+    } else if (!mca_bml_fsbml_params.failover) {
+        ep->node = node;
     }
     /* Each connection is a descriptor here and there, and is polled by all that wait. */
     const uint32_t first = nearest(ep);
     const bool sleep = !is_small_job() && mca_bml_fsbml_params.per_peer && fsbml_peers_by_time();
+    if (FSBML_NODE_ASKED == fsbml_node_knows(ep, &ep->path[first])) {
+        ep->ask_from_ns = fsbml_now_ns() + OTHERS_NS;
+    }
     for (uint32_t i = 0; sleep && i < ep->n_paths; ++i) {
         atomic_fetch_or(&ep->asleep, i != first ? fsbml_bit(ep->path[i].rail) : 0);
     }

@@ -8,7 +8,60 @@
 
 #include "peers/hooks.h"
 
+#include "opal/class/opal_hash_table.h"
 #include "opal/util/show_help.h"
+
+/* ---------------------------------------------------------------------- a node's rails */
+
+/* Ranks of a node share its rails: a cable, a frame's size, an address. So once one of them has answered on a
+ * rail, the paths to the others carry traffic at once, as they would with r2. With failover each is asked:
+ * its answer has what frames need. */
+static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
+static opal_hash_table_t nodes; /* by node and rail */
+static bool has_nodes;
+
+int fsbml_path_init(void)
+{
+    OBJ_CONSTRUCT(&nodes, opal_hash_table_t);
+    has_nodes = OPAL_SUCCESS == opal_hash_table_init(&nodes, 64);
+    return has_nodes ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+void fsbml_path_fini(void)
+{
+    if (has_nodes) {
+        has_nodes = false;
+        OBJ_DESTRUCT(&nodes);
+    }
+}
+
+static uint64_t key_of(const mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path)
+{
+    return (uint64_t) ep->node << 32 | path->rail;
+}
+
+fsbml_node_t fsbml_node_knows(const mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path)
+{
+    void *state = NULL;
+    opal_mutex_lock(&lock);
+    if (has_nodes && 0 != ep->node) {
+        (void) opal_hash_table_get_value_uint64(&nodes, key_of(ep, path), &state);
+    }
+    opal_mutex_unlock(&lock);
+    return (fsbml_node_t) (uintptr_t) state;
+}
+
+void fsbml_node_learn(const mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path,
+                      fsbml_node_t state)
+{
+    opal_mutex_lock(&lock);
+    if (has_nodes && 0 != ep->node) {
+        (void) opal_hash_table_set_value_uint64(&nodes, key_of(ep, path), (void *) (uintptr_t) state);
+    }
+    opal_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------------------ a path's state */
 
 void fsbml_path_open(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
@@ -28,6 +81,7 @@ void fsbml_path_open(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
     if (!opens) {
         return;
     }
+    fsbml_node_learn(ep, path, FSBML_NODE_ANSWERED);
     if (comes_back) {
         FSBML_VERBOSE(FSBML_V_RAILS, "rail %s to %s answers after all and is used again",
                       fsbml_rails.rail[path->rail].name, OMPI_NAME_PRINT(&ep->proc->super.proc_name));
@@ -54,6 +108,7 @@ void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, 
     if (!closes) {
         return;
     }
+    fsbml_node_learn(ep, path, FSBML_NODE_SILENT);
     FSBML_VERBOSE(FSBML_V_PEER, "rail %s to %s is closed: %s", fsbml_rails.rail[path->rail].name,
                   OMPI_NAME_PRINT(&ep->proc->super.proc_name), why);
 }
@@ -117,6 +172,7 @@ void fsbml_path_remove(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
     path->closed_ns = 0;
     path->reported = false;
     fsbml_endpoint_remove_path(ep, path->rail);
+    fsbml_node_learn(ep, path, FSBML_NODE_SILENT);
     if (ep->mute) {
         fsbml_path_use_one(ep);
     }

@@ -74,7 +74,9 @@ struct mca_bml_fsbml_endpoint_t {
     _Atomic uint32_t open_cuts; /**< ... that are not complete here */
     bool mute;                  /**< the peer does not run FSBML: never asked, and one path is enough */
     _Atomic uint64_t asked_ns;  /**< when its paths were asked first, or again */
-    uint64_t ask_from_ns;       /**< they are not asked before: the peer may not know this process yet */
+    uint64_t ask_from_ns;       /**< they are not asked before: the peer may not know this process yet, or
+                                   another rank of its node is asked */
+    uint32_t node;              /**< digest of its node's name, 0: what others of it answer tells nothing */
     bool silence_told;          /**< the message that no path is answered was shown */
     uint64_t first_live_ns;     /**< when the first path was proved */
     uint64_t confirm_ns;        /**< when the peer was asked on a live path whether it is there */
@@ -126,8 +128,7 @@ enum {
     FSBML_PACKET_STREAM = 11, /**< one message of a stream, the first has the count 0 */
     FSBML_PACKET_STREAM_BACK = 12, /**< bytes: that have come by then; delay_ns: the receiver's clock */
     FSBML_PACKET_RATE = 13,        /**< what a stream that was asked for came to; payload: a table */
-    FSBML_PACKET_ENDED = 14,       /**< nothing is left here of a path's connection; seq: its number, count:
-                                      connections of it that were ended */
+    FSBML_PACKET_ENDED = 14, /**< nothing is left of a path's connection; seq: its number, count: ended */
     FSBML_PACKET_TYPES
 };
 enum {
@@ -135,11 +136,9 @@ enum {
     FSBML_PACKET_STREAMED = 32, /**< flag of REQUEST: a stream, not a row; count: of us that it may take,
                                   delay_ns: that it is wanted to take */
     FSBML_PACKET_BRIEF = 1,     /**< flag of PRTT: the answer is to be as small as can be */
-    FSBML_PACKET_TIMED =
-        2, /**< flag of ASK, and of its ANSWER: for when a message arrives, not for liveness */
-    FSBML_PACKET_ASTRAY = 4, /**< flag of ANSWER: misdelivered, the question was for another process */
-    FSBML_PACKET_GIVEN_UP =
-        8, /**< flag of LOOK: the path worked, was measured, and is not used any more from here */
+    FSBML_PACKET_TIMED = 2,     /**< flag of ASK and ANSWER: for when a message arrives, not for liveness */
+    FSBML_PACKET_ASTRAY = 4,    /**< flag of ANSWER: misdelivered, the question was for another process */
+    FSBML_PACKET_GIVEN_UP = 8,  /**< flag of LOOK: the path worked, was measured, and is given up here */
 };
 
 /** Has packets of this type go to a function; payload is what follows the packet's header. */
@@ -149,14 +148,13 @@ void fsbml_packet_handle(unsigned type, fsbml_packet_fn_t fn);
 /** A packet was not delivered by this BTL and endpoint. */
 void fsbml_packet_lost(void (*fn)(const mca_btl_base_module_t *btl,
                                   const struct mca_btl_base_endpoint_t *endpoint));
-/** From now on packets come in. */
+/** From now on packets come in. One that is malformed, or of another version, is dropped (peers/packet.c). */
 int fsbml_packet_init(void);
 /** A packet of at least `bytes` bytes in all, header included; payload may be NULL (zeros). */
 int fsbml_packet_send(const mca_bml_base_btl_t *entry, const fsbml_packet_t *packet, const void *payload,
                       size_t payload_len, size_t bytes);
 
-/** Reactions of rooms above to events of a peer; each may be NULL. Without ep->lock where not said.
- */
+/** Reactions of rooms above to events of a peer; each may be NULL. Without ep->lock where not said. */
 typedef struct fsbml_peers_listener_t {
     /** A new path; with ep->lock. An error: it cannot be used. */
     int (*path_known)(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
@@ -260,8 +258,7 @@ void fsbml_ask_peer(mca_bml_fsbml_endpoint_t *ep);
 /** Has those asked on that sleep, by the progress function: another connection can gain, or the first fails.
  */
 void fsbml_ask_wake(mca_bml_fsbml_endpoint_t *ep);
-/** Wakes them at the eighth message that could gain by another rail: one of `bytes` bytes on `rail` (a bit).
- */
+/** Wakes them at the eighth message that could gain by another rail: of `bytes` bytes, on `rail` (a bit). */
 void fsbml_ask_more(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, size_t bytes);
 /** A removed path is to be used again, and proved anew. */
 void fsbml_ask_return(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
@@ -284,7 +281,13 @@ bool fsbml_proof_failed(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const char 
 /** MPI_Finalize begins: what is closed by now is told, as a short job is over before that is sure. */
 void fsbml_proof_tell(void);
 
-/* peers/path.c: a path's state */
+/* peers/path.c: a path's state, and what ranks of its peer's node have answered on its rail */
+int fsbml_path_init(void);
+void fsbml_path_fini(void);
+typedef enum { FSBML_NODE_SILENT, FSBML_NODE_ASKED, FSBML_NODE_ANSWERED } fsbml_node_t;
+fsbml_node_t fsbml_node_knows(const mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path);
+void fsbml_node_learn(const mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path,
+                      fsbml_node_t state);
 void fsbml_path_open(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
 /** Takes a path out of use; it is reported if it has not come back after the time-out: a connection that
  * failed from here can still come from the peer. */

@@ -268,12 +268,14 @@ int fsbml_proof_init(void)
     fsbml_packet_handle(FSBML_PACKET_LOOK, fsbml_diagnose_packet);
     fsbml_packet_handle(FSBML_PACKET_SEEN, fsbml_diagnose_packet);
     fsbml_packet_lost(lost);
-    return fsbml_packet_init();
+    const int rc = fsbml_path_init();
+    return OMPI_SUCCESS == rc ? fsbml_packet_init() : rc;
 }
 
 void fsbml_proof_fini(void)
 {
     fsbml_watch_fini();
+    fsbml_path_fini();
 }
 
 void fsbml_endpoint_release(mca_bml_base_endpoint_t *bml_ep)
