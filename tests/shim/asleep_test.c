@@ -108,8 +108,8 @@ FAKE_TEST(an_answer_opens_the_paths_to_others_of_its_node)
         mca_bml_base_btl_t *first = up(17);
         world_add_peer();
         CHECK(OMPI_SUCCESS == mca_bml.bml_add_proc(peers[1]));
-        mca_bml_base_btl_t *second = eager_of(
-            (mca_bml_base_endpoint_t *) peers[1]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML]);
+        mca_bml_base_btl_t *second =
+            eager_of((mca_bml_base_endpoint_t *) peers[1]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML]);
         CHECK(0 <= pml_send(second, 100, TAG));
         pass_time(50);
         CHECK(0 == endpoint(second)->live && 0 == fake[0].n_sent);
