@@ -117,6 +117,12 @@ FAKE_TEST(an_answer_opens_the_paths_to_others_of_its_node)
         pass_time(1);
         CHECK(1 == endpoint(second)->live && 1 == fake[0].n_sent && 0 == fake[1].n_sent);
         CHECK(fake_complete(&fake[0], OPAL_SUCCESS));
+        fsbml_ask_wake(endpoint(first)); /* a second one is asked all the same: its connection must stand */
+        pass_time(1);
+        CHECK(1 == fake_answer(&fake[1], true) && 3 == endpoint(first)->live);
+        fsbml_ask_wake(endpoint(second));
+        pass_time(1);
+        CHECK(1 == endpoint(second)->live && 1 == fake_answer(&fake[1], true) && 3 == endpoint(second)->live);
         down();
     }
     mca_bml_fsbml_params.failover = peers_share_node = false;

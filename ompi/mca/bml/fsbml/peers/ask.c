@@ -45,11 +45,14 @@ static uint32_t name(const mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_pat
 static void ask(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
     opal_mutex_lock(&ep->lock);
-    const bool is_known =
-        path->to_ask && !path->ask_again && FSBML_NODE_ANSWERED == fsbml_node_knows(ep, path);
+    /* Not where another path is live: what goes by a connection that does not stand yet needs a process that
+     * looks, and MPI may have returned to its program. */
+    const bool is_known = path->to_ask && !path->ask_again && 0 == atomic_load(&ep->live)
+                          && FSBML_NODE_ANSWERED == fsbml_node_knows(ep, path);
     const bool asks = path->to_ask && !is_known && fsbml_now_ns() >= ep->ask_from_ns;
     const uint32_t seq = path->round << 1 | (path->ask_again ? SEQ_AGAIN : 0);
     path->to_ask = path->to_ask && !asks && !is_known;
+    ep->ask_from_ns = is_known ? 0 : ep->ask_from_ns; /* its other paths wait for nothing */
     opal_mutex_unlock(&ep->lock);
     if (is_known) {
         fsbml_path_open(ep, path);

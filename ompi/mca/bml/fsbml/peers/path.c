@@ -14,8 +14,8 @@
 /* ---------------------------------------------------------------------- a node's rails */
 
 /* Ranks of a node share its rails: a cable, a frame's size, an address. So once one of them has answered on a
- * rail, the paths to the others carry traffic at once, as they would with r2. With failover each is asked:
- * its answer has what frames need. */
+ * rail, the first paths to the others carry traffic at once, as they would with r2. With failover each is
+ * asked: its answer has what frames need. */
 static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
 static opal_hash_table_t nodes; /* by node and rail */
 static bool has_nodes;
