@@ -271,7 +271,7 @@ FAKE_TEST(a_question_goes_astray)
     word[3] = 2;
     fake_deliver(&fake[1], FSBML_TAG_PROBE, word, sizeof(word));
     CHECK(1 == ep->live);
-    loops_to("peer1");
+    loops_to("peer2");
 }
 
 /* The same from the other side: a process that gets a question for another says so, and proves no path with
@@ -309,7 +309,7 @@ FAKE_TEST(the_hello_says_that_networks_differ)
     CHECK(path->reported);
     char why[FSBML_REASON_MAX];
     snprintf(why, sizeof(why),
-             "it is in 10.71.1.0/24 on %s, where peer has no address; that has one in 10.72.1.0/24",
+             "it is in 10.71.1.0/24 on %s, where peer1 has no address; that has one in 10.72.1.0/24",
              fsbml_node_name());
     check_fault("there", FSBML_FAULT_SUBNET, why);
     peer_hello.n_rails = 0;

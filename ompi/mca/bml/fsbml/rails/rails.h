@@ -52,9 +52,8 @@ struct mca_bml_fsbml_group_t {
     size_t rndv_eager_limit;      /**< likewise */
     size_t quantum;               /**< largest fragment */
     size_t ahead;                 /**< goes ahead of the answer to a long message */
-    size_t whole; /**< of the messages that are no fragments; SIZE_MAX: the eager limit, and a header */
-    uint32_t rdma_rails;   /**< those over which the PML puts and gets; 0: it does neither */
-    size_t rdma_frag_size; /**< of those, before the quantum */
+    uint32_t rdma_rails;          /**< those over which the PML puts and gets; 0: it does neither */
+    size_t rdma_frag_size;        /**< of those, before the quantum */
     size_t get_limit;
     bool rdma_rests; /**< the PML sends fragments over them all the same: none registers memory */
 };

@@ -205,7 +205,7 @@ static bool is_measured(const fsbml_table_t *t)
 static void print_plan(const mca_bml_fsbml_group_t *group)
 {
     fsbml_plan_t plan = {.policy = mca_bml_fsbml_params.policy,
-                         .eager = group->whole < group->eager_limit ? group->whole : group->eager_limit,
+                         .eager = group->eager_limit,
                          .quantum = group->quantum,
                          .pieces = fsbml_pieces_are_on()};
     for (uint32_t left = group->rails; 0 != left; left &= left - 1) {

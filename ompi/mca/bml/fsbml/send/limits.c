@@ -56,6 +56,16 @@ static void drop_gpu_limits(mca_btl_base_module_t *p)
     (void) p;
 }
 
+/* Whole messages are with a rail once they are sent: nothing of them can wait or be dealt out any more, and
+ * those of many senders to one overflow a switch's queue, for which TCP waits 0.2 s. So no larger ones are
+ * whole then than without FSBML. Nor smaller ones: Open MPI restarts a persistent buffered message that is
+ * not eager with what it had the last time. */
+static bool many_send(void)
+{
+    enum { FEW = 4 };
+    return mca_bml_fsbml_params.feedback && (fsbml_job_size() > FEW || fsbml_job_local_size() > 1);
+}
+
 /* How much goes ahead of the peer's answer: all of a message up to the eager limit, the first part of a
  * longer one. A message of just the BTLs' eager limit, mostly a power of two, is eager too: its handshake
  * would cost the time in which the next message could already be given to another rail. With `little` it is
@@ -64,9 +74,9 @@ static void begin_with(mca_bml_fsbml_group_t *group, bool little)
 {
     mca_btl_base_module_t *p = &group->pseudo;
     const size_t most = little ? FSBML_FLOW_URGENT + FSBML_PML_HEADER : group->ahead;
-    p->btl_eager_limit =
-        lesser(group->whole, little ? group->eager_limit
-                                    : lesser(group->eager_limit + FSBML_PML_HEADER, group->max_send_size));
+    p->btl_eager_limit = little || many_send()
+                             ? group->eager_limit
+                             : lesser(group->eager_limit + FSBML_PML_HEADER, group->max_send_size);
     p->btl_rndv_eager_limit = lesser(lesser(most, group->quantum), group->rndv_eager_limit);
 }
 
@@ -107,7 +117,6 @@ void fsbml_limits_construct(mca_bml_fsbml_group_t *group)
     group->max_send_size = group->quantum = group->ahead = p->btl_max_send_size;
     group->eager_limit = p->btl_eager_limit;
     group->rndv_eager_limit = p->btl_rndv_eager_limit;
-    group->whole = SIZE_MAX;
     begin_with(group, false);
     /* One-sided communication takes the BTL of least latency: that must be this one, not one of its rails. */
     p->btl_latency -= p->btl_latency > 0 ? 1 : 0;
@@ -130,40 +139,17 @@ static size_t parameters(const mca_bml_fsbml_group_t *group, fsbml_loggp_t *para
     return n;
 }
 
-/* What the fastest rail carries until the answer to a handshake is here. The PML's own work, and waking up,
- * take as long again as its way. */
-static double before_answer(const fsbml_loggp_t *params, size_t n)
+/* What the fastest rail carries until the answer is here: what is more would only be in the way of the answer
+ * to a message that crosses this one. The PML's own work, and waking up, take as long again. */
+static size_t before_answer(const fsbml_loggp_t *params, size_t n)
 {
-    double most = 0.0;
+    double most = 1.0;
     for (size_t i = 0; i < n; ++i) {
         const double answer_ns = 4.0 * (params[i].L_ns + params[i].o_s_ns + params[i].o_r_ns);
-        const double bytes = answer_ns / params[i].G_ns_per_byte;
-        most = bytes > most ? bytes : most;
+        const double units = answer_ns / params[i].G_ns_per_byte / FSBML_FLOW_URGENT;
+        most = units > most ? units : most;
     }
-    return most;
-}
-
-/* Units of a few KiB: what is more would only be in the way of the answer to a message that crosses this
- * one. */
-static size_t ahead(double before)
-{
-    const size_t units = (size_t) (before / FSBML_FLOW_URGENT);
-    return (units > 1 ? units : 1) * FSBML_FLOW_URGENT + FSBML_PML_HEADER;
-}
-
-/* Whole messages are with a rail once they are sent: nothing of them can wait or be dealt out any more, and
- * those of many senders to one overflow a switch's queue, for which TCP waits 0.2 s. So where several ranks
- * of a node fill its rails, a message is whole only where a handshake would cost it more than a quarter of
- * its time, and in a job of many no larger ones are than without FSBML. */
-static size_t whole(const mca_bml_fsbml_group_t *group, double before)
-{
-    enum { TIMES = 4, LEAST = 8192, FEW = 4 };
-    const size_t most = fsbml_job_size() > FEW ? group->eager_limit : SIZE_MAX;
-    const double bytes = TIMES * before;
-    if (fsbml_job_local_size() < 2 || bytes >= (double) most) {
-        return most;
-    }
-    return bytes < LEAST ? LEAST : (size_t) bytes;
+    return (size_t) most * FSBML_FLOW_URGENT + FSBML_PML_HEADER;
 }
 
 /* Long messages begin with little, so that nothing waits for long behind what they begin with. */
@@ -209,9 +195,7 @@ void fsbml_limits_apply_quantum(void)
             fsbml_rdma_wake(
                 group); /* and nothing is cut: a second rail gains less than a second copy costs */
         } else if (n > 0) {
-            const double before = before_answer(params, n);
-            group->ahead = mca_bml_fsbml_params.feedback ? ahead(before) : group->max_send_size;
-            group->whole = mca_bml_fsbml_params.feedback ? whole(group, before) : SIZE_MAX;
+            group->ahead = mca_bml_fsbml_params.feedback ? before_answer(params, n) : group->max_send_size;
             cut(group,
                 fsbml_quantum(params, n, FSBML_QUANTUM_LOSS, FSBML_QUANTUM_LEAST, group->max_send_size));
         }
