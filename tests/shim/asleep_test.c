@@ -111,6 +111,9 @@ FAKE_TEST(an_answer_opens_the_paths_to_others_of_its_node)
         mca_bml_base_btl_t *second =
             eager_of((mca_bml_base_endpoint_t *) peers[1]->proc_endpoints[OMPI_PROC_ENDPOINT_TAG_BML]);
         CHECK(0 <= pml_send(second, 100, TAG));
+        uint32_t ask[8] = {FSBML_PACKET_MAGIC,          FSBML_PACKET_ASK,        1, 2, 0,
+                           OMPI_PROC_MY_NAME->vpid + 1, OMPI_PROC_MY_NAME->jobid};
+        fake_deliver(&fake[0], FSBML_TAG_PROBE, ask, sizeof(ask)); /* is answered, and no reason to ask */
         pass_time(50);
         CHECK(0 == endpoint(second)->live && 0 == fake[0].n_sent);
         CHECK(1 + failover == fake_answer(&fake[0], true) && 1 == endpoint(first)->live);
@@ -132,20 +135,23 @@ FAKE_TEST(an_answer_opens_the_paths_to_others_of_its_node)
  * of use is no longer one that its node has answered on. */
 FAKE_TEST(others_of_a_node_are_asked_where_one_is_silent_or_fails)
 {
-    for (int closed = 0; closed < 2; ++closed) {
+    enum { SILENT, CLOSED, REMOVED };
+    for (int is = SILENT; is <= REMOVED; ++is) {
         peers_share_node = true;
         mca_bml_fsbml_endpoint_t *first = endpoint(up(17));
-        CHECK(1 == fake_answer(&fake[0], 0 != closed));
-        if (closed) {
+        CHECK(1 == fake_answer(&fake[0], SILENT != is));
+        if (CLOSED == is) {
             fsbml_path_close(first, fsbml_path(first, 0), "a test");
+        } else if (REMOVED == is) {
+            fsbml_path_remove(first, fsbml_path(first, 0));
         }
         world_add_peer();
         CHECK(OMPI_SUCCESS == mca_bml.bml_add_proc(peers[1]));
-        CHECK((closed ? 1 : 0) == fake_answer(&fake[0], true));
+        CHECK((SILENT == is ? 0 : 1) == fake_answer(&fake[0], true));
         pass_time(90);
         CHECK(0 == fake_answer(&fake[0], true));
         pass_time(20);
-        CHECK((closed ? 0 : 1) == fake_answer(&fake[0], true));
+        CHECK((SILENT == is ? 1 : 0) == fake_answer(&fake[0], true));
         CHECK(0 != fsbml_endpoint_of_proc(peers[1])->live);
         down();
     }
