@@ -197,39 +197,6 @@ FAKE_TEST(every_byte_once)
 
 static char mine[100000], theirs[100000];
 
-/* A rail that could not register on either side carries nothing; without any, ob1 is told to send instead. */
-FAKE_TEST(no_registration_no_traffic)
-{
-    mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_RDMA, true);
-    mca_bml_base_btl_t *e = rdma_entry(ep);
-    rdma[0].no_register = true;
-    mca_btl_base_registration_handle_t *rh =
-        e->btl->btl_register_mem(e->btl, e->btl_endpoint, theirs, sizeof(theirs), 0);
-    rdma[0].no_register = false;
-    mca_btl_base_registration_handle_t *lh =
-        e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
-    expected_handle = lh;
-    CHECK(OMPI_SUCCESS
-          == mca_bml_base_get(e, mine, (uintptr_t) theirs, lh, as_sent(e, rh), 1000, 0, 0, pml_rdma_done,
-                              &told));
-    complete_pending(OPAL_SUCCESS);
-    CHECK(0 == rdma[0].bytes && 1000 == rdma[1].bytes && 1 == told.n);
-    /* nothing that this process can read: as from a peer with other rails, or cut short */
-    unsigned char junk[MCA_BTL_REG_HANDLE_MAX_SIZE];
-    for (int fill = 0; fill < 256; fill += 17) {
-        memset(junk, fill, sizeof(junk));
-        CHECK(OMPI_ERR_NOT_AVAILABLE
-              == mca_bml_base_get(e, mine, (uintptr_t) theirs, lh,
-                                  (mca_btl_base_registration_handle_t *) junk, 1000, 0, 0, pml_rdma_done,
-                                  &told));
-    }
-    rdma[0].no_register = rdma[1].no_register = true;
-    CHECK(NULL == e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0));
-    (void) e->btl->btl_deregister_mem(e->btl, lh);
-    (void) e->btl->btl_deregister_mem(e->btl, rh);
-    down(2);
-}
-
 /* A refused operation takes the next best rail and is charged there alone; an error of the last one is
  * ob1's. */
 FAKE_TEST(refused_operations_go_on)

@@ -93,11 +93,9 @@ mca_btl_base_registration_handle_t *fsbml_handle_register(mca_btl_base_module_t 
     mca_bml_fsbml_group_t *group = (mca_bml_fsbml_group_t *) btl;
     mca_bml_fsbml_endpoint_t *ep =
         MCA_BTL_ENDPOINT_ANY != endpoint ? (mca_bml_fsbml_endpoint_t *) endpoint : NULL;
-    const uint32_t live = NULL != ep ? atomic_load(&ep->live) : 0;
-    uint32_t rails = group->rdma_rails
-                     & (0 != live    ? live
-                        : NULL != ep ? atomic_load(&ep->possible)
-                                     : group->rails);
+    /* Also with rails that are not proved yet: the peer may have proved others first, and a transfer needs a
+     * rail with which both have registered. */
+    uint32_t rails = group->rdma_rails & (NULL != ep ? atomic_load(&ep->possible) : group->rails);
     if (NULL != ep && ep->speaks_real) {
         rails &= ~(rails - 1); /* it has one path */
     }

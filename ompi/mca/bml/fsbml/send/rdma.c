@@ -68,6 +68,11 @@ static void finish(operation_t *op, int status)
     mca_bml_fsbml_endpoint_t *ep = op->ep;
     const transfer_t t = op->t;
     void *caller = t.cbcontext;
+    /* "Not available" has ob1 ask for puts instead, and lose a message whose requests for them overtake each
+     * other. It tries again, and has the bytes sent, if there is no room. */
+    if (OPAL_UNLIKELY(OMPI_ERR_NOT_AVAILABLE == status)) {
+        status = OMPI_ERR_OUT_OF_RESOURCE;
+    }
     /* ob1 says FIN by the entry that it gets back. Where the bytes may still be on their way, FIN must come
      * behind them, so on their rail; also if it has to wait, and so ob1 keeps the entry. */
     if (op->lands_later && caller == ep->rdma) {
