@@ -126,8 +126,10 @@ static bool is_late(void)
 }
 
 /* The least of some runs of a probe: of few, where two are alike, or in *sure (NULL: of no interest) that
- * none are. False if one was not answered. */
-static bool least(const mca_bml_fsbml_path_t *path, fsbml_probe_t probe, int times, uint64_t *ns, bool *sure)
+ * none are. A run that takes a turn longer than the kernels' way, 0 if that is not known, has waited for a
+ * processor. False if one was not answered. */
+static bool least(const mca_bml_fsbml_path_t *path, fsbml_probe_t probe, int times, uint64_t kernels,
+                  uint64_t *ns, bool *sure)
 {
     const uint64_t start = fsbml_now_ns();
     uint64_t second = *ns = UINT64_MAX, elapsed = 0;
@@ -142,7 +144,8 @@ static bool least(const mca_bml_fsbml_path_t *path, fsbml_probe_t probe, int tim
         *ns = took < *ns ? took : *ns;
         elapsed = fsbml_now_ns() - start;
         alike = second - *ns <= *ns / 5;
-        if (took >= SLICE_NS) { /* two processes that wait for their turns must not do so in step for ever */
+        if (took >= kernels + SLICE_NS) {
+            /* two processes that wait for their turns must not do so in step for ever */
             fsbml_prtt_rest(took * (uint64_t) (i % 4 + 1) / 5);
         } else if (elapsed >= SOON_NS && alike) {
             break;
@@ -163,12 +166,11 @@ static bool there_and_back(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, uint64_t
                            bool *turns)
 {
     const fsbml_probe_t one = {.packets = 1, .bytes = SMALL};
-    if (!least(fsbml_path(ep, rail), one, TIMES, ns, alike)) {
+    const uint64_t kernels = fsbml_flow_round_trip(ep, rail);
+    if (!least(fsbml_path(ep, rail), one, TIMES, kernels, ns, alike)) {
         return false;
     }
-    const uint64_t usual = *alike ? SLICE_NS : WAITED_NS;
-    const uint64_t kernels = *ns < usual ? 0 : fsbml_flow_round_trip(ep, rail);
-    *turns = 0 != kernels && *ns >= kernels + usual;
+    *turns = 0 != kernels && *ns >= kernels + (*alike ? SLICE_NS : WAITED_NS);
     *ns = *turns ? kernels : *ns;
     return true;
 }
@@ -249,6 +251,7 @@ static bool sweep(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, fsbml_sweep_t *se
         seen->one_ns = 0;
         return false;
     }
+    const uint64_t kernels = fsbml_flow_round_trip(ep, rail);
     /* Streams last for some round trips, but not for some turns of a busy processor. */
     const uint64_t trip = turns || alike || seen->one_ns < SOON_NS ? seen->one_ns : SOON_NS;
     const uint64_t delay = seen->one_ns < MOST_DELAY_NS ? seen->one_ns : MOST_DELAY_NS;
@@ -256,12 +259,12 @@ static bool sweep(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, fsbml_sweep_t *se
     *what = "a row of small messages";
     fsbml_probe_t probe = {.packets = ROW, .bytes = SMALL, .delay_ns = seen->delay_ns};
     const bool rows = !turns && (alike || !is_late());
-    if (rows && !least(path, probe, AGAIN, &seen->delayed_ns, NULL)) {
+    if (rows && !least(path, probe, AGAIN, kernels, &seen->delayed_ns, NULL)) {
         return false;
     }
     probe.kind = FSBML_PROBE_TAKE;
     probe.delay_ns = 2 * seen->one_ns + ROW * LEAST_DELAY_NS;
-    if (rows && !least(path, probe, AGAIN, &seen->take_ns, NULL)) {
+    if (rows && !least(path, probe, AGAIN, kernels, &seen->take_ns, NULL)) {
         return false;
     }
     *what = "a stream";
@@ -271,7 +274,7 @@ static bool sweep(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, fsbml_sweep_t *se
     *what = "a row of small messages";
     const bool goes_on = seen->there.steady || !is_late();
     const fsbml_probe_t row = {.packets = ROW, .bytes = SMALL};
-    if (goes_on && !turns && !least(path, row, AGAIN, &seen->row_ns, NULL)) {
+    if (goes_on && !turns && !least(path, row, AGAIN, kernels, &seen->row_ns, NULL)) {
         return false;
     }
     /* Without it, the other way is as this one. */

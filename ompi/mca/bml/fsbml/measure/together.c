@@ -8,9 +8,11 @@
 #include "opal/util/show_help.h"
 
 enum {
+    SHORT_NS = 2000000, /* where rails carry bulk by then, ... */
     STREAM_NS = 4000000,
     LONGEST = 6,   /* times as long */
-    MESSAGES = 64, /* about, that a rail carries in that time */
+    MESSAGES = 32, /* about, that a rail carries in that time */
+    BULK = 65536,  /* bytes of the largest */
     TRIPS = 12,    /* there and back, on the longest way: so long TCP needs to get to its rate */
 };
 
@@ -18,11 +20,14 @@ enum {
 static uint64_t wanted_ns(const fsbml_fit_t *fit, uint32_t rails, size_t n)
 {
     const uint64_t most = fsbml_prtt_limit() / 8;
-    uint64_t wanted = STREAM_NS;
+    uint64_t wanted = SHORT_NS;
     for (size_t i = 0; i < n; ++i) {
         const fsbml_loggp_t *p = &fit[i].params;
         const uint64_t trips = (uint64_t) (2 * TRIPS * (p->o_s_ns + p->L_ns + p->o_r_ns));
-        wanted = 0 != (rails & fsbml_bit((uint32_t) i)) && trips > wanted ? trips : wanted;
+        const double bulk = (double) MESSAGES * BULK * p->G_ns_per_byte;
+        const uint64_t carried = bulk < STREAM_NS ? (uint64_t) bulk : STREAM_NS;
+        const uint64_t own = trips > carried ? trips : carried;
+        wanted = 0 != (rails & fsbml_bit((uint32_t) i)) && own > wanted ? own : wanted;
     }
     return wanted < most ? wanted : most;
 }
