@@ -34,6 +34,7 @@ static struct {
     uint32_t requested;    /* number of the last request */
     uint32_t streamed;     /* bytes of the stream that comes in, ... */
     uint32_t begins;       /* ... of its first message, ... */
+    uint64_t lasted_ns;    /* ... until its last one, ... */
     uint64_t streams_ns;   /* ... and when that came */
     fsbml_streaming_t *stream; /* that the peer was asked for */
     uint32_t stream_seq, stream_count;
@@ -142,8 +143,9 @@ static void net_peer(int rail, const uint32_t *word, uint64_t now)
         net[rail].streamed = 0 == word[W_COUNT] ? word[W_BYTES] : net[rail].streamed + word[W_BYTES];
         net[rail].begins = 0 == word[W_COUNT] ? word[W_BYTES] : net[rail].begins;
         net[rail].streams_ns = 0 == word[W_COUNT] ? now : net[rail].streams_ns;
-        if (now - net[rail].streams_ns > net_longest_ns) {
-            net_longest_ns = now - net[rail].streams_ns;
+        net[rail].lasted_ns = now - net[rail].streams_ns;
+        if (net[rail].lasted_ns > net_longest_ns) {
+            net_longest_ns = net[rail].lasted_ns;
         }
         memcpy(answer, word, sizeof(answer));
         answer[W_BYTES] = net[rail].streamed;
