@@ -9,7 +9,7 @@
 #include "report/report.h"
 
 enum { LASTING_NS = 2000000000 }; /* a rate that has not changed for so long is worth keeping */
-#define ALIKE 1.25                /* rates that feedback does not tell apart */
+#define ALIKE 1.5                 /* rates that feedback need not tell apart of a busy process */
 
 static opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT; /* a tool's thread may read at any time */
 static struct {
