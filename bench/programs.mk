@@ -39,7 +39,10 @@ libfsbml_probe.so: bench/app/probe.c bench/app/interfaces.c bench/app/interfaces
 # Open MPI's inside, for btl/ and state_size only. 5.0 does not install all headers that it includes.
 ompi_info = $(patsubst %mpicc,%ompi_info,$(MPICC:.openmpi=))
 pkginclude = $(shell "$(ompi_info)" --parsable --path pkgincludedir | sed -n 's/^path:pkgincludedir://p')
-inside = $(addprefix -I,$(pkginclude)) -I$(TOP)/$(fsbml)/compat/include
+# Its PMIx's are where configure.m4 looks for them.
+pmix = $(shell "$(ompi_info)" --config | sed -n 's/^ *Build LDFLAGS://p' | tr ' ' '\n' | sed -n 's|^-L\(.*\)/[^/]*$$|-I\1/include|p'; \
+	pkg-config --cflags pmix 2>/dev/null)
+inside = $(addprefix -I,$(pkginclude)) $(pmix) -I$(TOP)/$(fsbml)/compat/include
 bench/btl/%.o: bench/btl/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra $(mpi_compile) $(inside) $(include_flags) $(CPPFLAGS) $(CFLAGS) -MD -MP -c -o $@ $<
