@@ -187,6 +187,22 @@ TEST_F(WindowsTest, ATrialTakesNoWholeMessageAndNoOtherPeers)
     EXPECT_EQ(0U, windows.tried(1).sent_ns);
 }
 
+// What a pause is judged by: bulk that had to wait since it was last asked, or much of it under way.
+TEST_F(WindowsTest, HadBulkThatWaitedOrIsMuch)
+{
+    EXPECT_EQ(0, take(0));
+    EXPECT_FALSE(windows.had_bulk());
+    fill(0, 3);
+    fill(1, 3);
+    EXPECT_EQ(-1, take(0, kPiece));
+    EXPECT_TRUE(windows.had_bulk());
+    EXPECT_FALSE(windows.had_bulk());
+    windows.left(1, 120'000); // 9.6 ms
+    EXPECT_FALSE(windows.had_bulk());
+    windows.left(1, 130'000);
+    EXPECT_TRUE(windows.had_bulk());
+}
+
 // ------------------------------------------------------------------ pauses
 
 TEST(Pauses, OfAProcessThatPollsAreNone)
@@ -194,7 +210,7 @@ TEST(Pauses, OfAProcessThatPollsAreNone)
     Pauses pauses;
     std::uint64_t now = kNow, window = 0;
     for (int i = 0; i < 1000; ++i) {
-        window = pauses.look(now += 1000);
+        window = pauses.look(now += 1000, true);
     }
     EXPECT_NEAR(2000.0, static_cast<double>(window), 1.0);
 }
@@ -204,7 +220,7 @@ TEST(Pauses, OneLongOneIsTheSystems)
     Pauses pauses;
     std::uint64_t now = kNow, window = 0;
     for (int i = 0; i < 1'000'000; ++i) {
-        window = pauses.look(now += 500 == i ? 20 * kMs : 1000);
+        window = pauses.look(now += 500 == i ? 20 * kMs : 1000, true);
     }
     EXPECT_LT(window, kMs);
 }
@@ -214,13 +230,25 @@ TEST(Pauses, LongOnesAreTheProgramsAndForgotten)
     Pauses pauses;
     std::uint64_t now = kNow, window = 0;
     for (int i = 0; i < 100; ++i) {
-        window = pauses.look(now += 0 == i % 20 ? 20 * kMs : 1000);
+        window = pauses.look(now += 0 == i % 20 ? 20 * kMs : 1000, true);
     }
     EXPECT_GE(window, 20 * kMs);
     for (int i = 0; i < 60'000; ++i) {
-        window = pauses.look(now += 100'000);
+        window = pauses.look(now += 100'000, true);
     }
     EXPECT_LT(window, kMs);
+}
+
+// A program that computes between two exchanges: nothing waits then.
+TEST(Pauses, WithoutBulkAreNone)
+{
+    Pauses pauses;
+    std::uint64_t now = kNow, window = 0;
+    for (int i = 0; i < 100; ++i) {
+        window = pauses.look(now += 0 == i % 20 ? 20 * kMs : 1000, 0 != i % 20);
+    }
+    EXPECT_LT(window, kMs / 10);
+    EXPECT_EQ(pauses.away_ns(), 4 * 20 * kMs);
 }
 
 TEST(Pauses, WhatIsMoreThanALookIsAway)
@@ -228,7 +256,7 @@ TEST(Pauses, WhatIsMoreThanALookIsAway)
     Pauses pauses;
     std::uint64_t now = kNow;
     for (int i = 0; i < 1000; ++i) {
-        (void) pauses.look(now += 0 == i % 10 ? 4 * kMs : 100'000);
+        (void) pauses.look(now += 0 == i % 10 ? 4 * kMs : 100'000, true);
     }
     EXPECT_EQ(pauses.away_ns(), 99 * 4 * kMs); // nothing was before the first look
 }

@@ -246,7 +246,7 @@ void Feedback::correct(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_
 
 bool Feedback::begin(std::uint64_t now_ns) noexcept
 {
-    pause_ns_ = pauses_.look(now_ns);
+    pause_ns_ = pauses_.look(now_ns, windows_.had_bulk());
     if (now_ns < next_ns_) {
         return false;
     }

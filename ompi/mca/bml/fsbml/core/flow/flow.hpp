@@ -94,13 +94,15 @@ private:
     unsigned row_ = 0;
 };
 
-// pauses.cpp: for how long a process does not look at its networks: as much must be with a rail, or it is
-// idle meanwhile.
+// pauses.cpp: for how long a process that has bulk does not look at its networks: as much must be with a
+// rail, or it is idle meanwhile. (A program that computes between two exchanges has none then, and the next
+// one's small messages are not to wait for so long.)
 class Pauses
 {
 public:
-    // The process looks now. Returns for how long a rail should have something to do.
-    std::uint64_t look(std::uint64_t now_ns) noexcept;
+    // The process looks now, and had bulk since it looked before. Returns for how long a rail should have
+    // something to do.
+    std::uint64_t look(std::uint64_t now_ns, bool had_bulk) noexcept;
     // The sum, so far, of pauses that are more than a look at all networks: the process computes, or others
     // have its processor.
     std::uint64_t away_ns() const noexcept { return away_; }
@@ -146,6 +148,9 @@ public:
         room_[rail].gap.store(gap, std::memory_order_relaxed);
         room_[rail].window_ns = window_ns;
     }
+    // Since this was asked before, bulk had to wait, or more was given to rails than a queue may have: a
+    // pause then may have been too long.
+    bool had_bulk() noexcept;
     // What this process has with it at a look.
     void left(std::size_t rail, std::uint64_t bytes) noexcept { room_[rail].own_bytes = bytes; }
 
@@ -184,7 +189,7 @@ private:
     Scheduler &sched_;
     const bool alone_;
     bool may_refuse_;
-    bool was_refused_ = false;
+    bool was_refused_ = false, has_refused_ = false; // the last one; any, since had_bulk() was asked
     std::uint32_t refusals_ = 0;
     std::array<Room, FSBML_MAX_RAILS> room_;
     std::array<Waiting, 32> waiting_;

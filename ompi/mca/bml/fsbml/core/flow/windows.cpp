@@ -4,6 +4,7 @@
 #include "flow/flow.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fsbml
 {
@@ -75,6 +76,15 @@ std::size_t Windows::note_waiting(const void *of, std::size_t bytes, std::uint64
     return all;
 }
 
+bool Windows::had_bulk() noexcept
+{
+    const bool much = std::any_of(room_.begin(), room_.end(), [](const Room &r) {
+        return static_cast<double>(r.own_bytes) * r.gap.load(std::memory_order_relaxed)
+               > static_cast<double>(kLongQueueNs);
+    });
+    return std::exchange(has_refused_, false) || much;
+}
+
 // By its backlog; by what this process has with it, where other ranks use it as well: each gets on.
 bool Windows::has_room(std::size_t rail, std::uint64_t backlog, bool is_short) const noexcept
 {
@@ -138,6 +148,7 @@ int Windows::take(std::uint64_t now_ns, bool is_short, fsbml_bulk_t &piece) noex
         }
     }
     was_refused_ = rail < 0;
+    has_refused_ = has_refused_ || was_refused_;
     return rail < 0 ? rail : accept(rail, piece.bytes);
 }
 
