@@ -45,7 +45,7 @@ BESIDE=(
     "version|4|4|2gbit 200mbit|order,collectives|--mca mpi_add_procs_cutoff 1024"
     "version|4|4|200mbit 20mbit|match|--mca mpi_preconnect_mpi 1"
     "version|2|2|2gbit 200mbit|pt2pt,onesided|--mca mpi_leave_pinned 0"
-    "version|2|2|200mbit 20mbit|pt2pt,match,order,requests,onesided;stress|--mca bml_fsbml_feedback 0"
+    "version|2|2|2gbit 200mbit|pt2pt,match,order,datatypes,collectives,comms,requests,onesided,onesided_atomics,onesided_passive,onesided_windows;threads,stress|--mca bml_fsbml_feedback 0"
     "version|2|4|200mbit 20mbit|lifecycle busy"
     "version|3|3|200mbit 20mbit|lifecycle busy"
     "once|2|2|100mbit 100mbit 10mbit|pt2pt,datatypes,order,collectives,requests;threads,stress"

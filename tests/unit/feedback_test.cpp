@@ -266,6 +266,28 @@ TEST(Feedback, AStreamGetsOverAFallSoon)
     EXPECT_GT(net.rate_of_stream(500, true), 0.95 * (1 / kFast + 1 / kSlow));
 }
 
+// A process that does not look for a while has as much with a rail if bulk waited by then. One that had sent
+// all of it, and computed, lets small messages wait no longer for that.
+TEST(Feedback, QueuesLastForPausesThatBulkHasToWaitIn)
+{
+    for (const bool waits : {false, true}) {
+        VirtualRails net(fast_and_slow(), {kFast, kSlow});
+        for (int i = 0; i < 4; ++i) {
+            net.stream(20, true);
+            for (int steps = 0; !waits && steps < 1000;
+                 ++steps) { // the last one gets room, and all are delivered
+                net.step();
+                if (500 == steps) {
+                    EXPECT_GE(net.offer(), 0);
+                }
+            }
+            net.step(100 * kMs);
+        }
+        net.stream(20, true);
+        EXPECT_EQ(waits, net.under_way() > 20 * VirtualRails::kQuantum) << net.under_way();
+    }
+}
+
 TEST(Feedback, BeginsAnewWithAnotherModel)
 {
     VirtualRails net(fast_and_slow(), {kFallen, kSlow});

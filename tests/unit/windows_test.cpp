@@ -196,6 +196,9 @@ TEST_F(WindowsTest, HadBulkThatWaitedOrIsMuch)
     fill(1, 3);
     EXPECT_EQ(-1, take(0, kPiece));
     EXPECT_TRUE(windows.had_bulk());
+    EXPECT_TRUE(windows.had_bulk()); // it still waits
+    EXPECT_EQ(0, windows.take(kNow + 10 * kMs, true, piece));
+    EXPECT_TRUE(windows.had_bulk());
     EXPECT_FALSE(windows.had_bulk());
     windows.left(1, 120'000); // 9.6 ms
     EXPECT_FALSE(windows.had_bulk());

@@ -82,7 +82,7 @@ bool Windows::had_bulk() noexcept
         return static_cast<double>(r.own_bytes) * r.gap.load(std::memory_order_relaxed)
                > static_cast<double>(kLongQueueNs);
     });
-    return std::exchange(has_refused_, false) || much;
+    return std::exchange(has_refused_, was_refused_) || much; // what was refused last still waits
 }
 
 // By its backlog; by what this process has with it, where other ranks use it as well: each gets on.
