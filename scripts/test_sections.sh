@@ -134,6 +134,7 @@ test_component() {
     local without=${1:-${FSBML_SYSTEM:+no-core}}
     "$FSBML_TOP/fsbml" build
     make_check "$(stock_dir "$(openmpi_prefix)")" check_component "$(openmpi_prefix)" "${without:-no-unit}"
+    run_scripts -- "$FSBML_TOP/tests/bench/inside_test.sh"
 }
 
 test_clang() { CC=clang CXX=clang++ FSBML_BUILD=$FSBML_BUILD/clang test_component no-core; }
