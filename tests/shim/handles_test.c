@@ -7,23 +7,32 @@
 
 static char mine[100000], theirs[100000];
 
+static mca_btl_base_registration_handle_t *registered(const mca_bml_base_btl_t *e, char *memory)
+{
+    return e->btl->btl_register_mem(e->btl, e->btl_endpoint, memory, sizeof(mine), 0);
+}
+
+static void gets_by_rail_1(mca_bml_base_btl_t *e, mca_btl_base_registration_handle_t *lh,
+                           const mca_btl_base_registration_handle_t *rh)
+{
+    CHECK(OMPI_SUCCESS
+          == mca_bml_base_get(e, mine, (uintptr_t) theirs, lh, as_sent(e, rh), 1000, 0, 0, pml_rdma_done,
+                              &told));
+    complete_pending(OPAL_SUCCESS);
+    CHECK(0 == rdma[0].bytes && 1000 == rdma[1].bytes && 1 == told.n);
+}
+
 /* A rail that could not register on either side carries nothing; without any, ob1 is told to send instead. */
 FAKE_TEST(no_registration_no_traffic)
 {
     mca_bml_base_endpoint_t *ep = up(2, MCA_BTL_FLAGS_RDMA, true);
     mca_bml_base_btl_t *e = rdma_entry(ep);
     rdma[0].no_register = true;
-    mca_btl_base_registration_handle_t *rh =
-        e->btl->btl_register_mem(e->btl, e->btl_endpoint, theirs, sizeof(theirs), 0);
+    mca_btl_base_registration_handle_t *rh = registered(e, theirs);
     rdma[0].no_register = false;
-    mca_btl_base_registration_handle_t *lh =
-        e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
+    mca_btl_base_registration_handle_t *lh = registered(e, mine);
     expected_handle = lh;
-    CHECK(OMPI_SUCCESS
-          == mca_bml_base_get(e, mine, (uintptr_t) theirs, lh, as_sent(e, rh), 1000, 0, 0, pml_rdma_done,
-                              &told));
-    complete_pending(OPAL_SUCCESS);
-    CHECK(0 == rdma[0].bytes && 1000 == rdma[1].bytes && 1 == told.n);
+    gets_by_rail_1(e, lh, rh);
     /* nothing that this process can read: as from a peer with other rails, or cut short */
     unsigned char junk[MCA_BTL_REG_HANDLE_MAX_SIZE];
     for (int fill = 0; fill < 256; fill += 17) {
@@ -46,18 +55,12 @@ FAKE_TEST(what_only_the_peer_has_proved)
     mca_bml_base_endpoint_t *ep = up_unproved(2, MCA_BTL_FLAGS_RDMA, true);
     mca_bml_base_btl_t *e = rdma_entry(ep);
     CHECK(1 == fake_answer(&fake[0], true)); /* the sender's view: by rail 0 only */
-    mca_btl_base_registration_handle_t *rh =
-        e->btl->btl_register_mem(e->btl, e->btl_endpoint, theirs, sizeof(theirs), 0);
+    mca_btl_base_registration_handle_t *rh = registered(e, theirs);
     CHECK(1 == fake_answer(&fake[1], true));
     rdma[0].no_register = true; /* the receiver's: by rail 1 only */
-    mca_btl_base_registration_handle_t *lh =
-        e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
+    mca_btl_base_registration_handle_t *lh = registered(e, mine);
     expected_handle = lh;
-    CHECK(OMPI_SUCCESS
-          == mca_bml_base_get(e, mine, (uintptr_t) theirs, lh, as_sent(e, rh), 1000, 0, 0, pml_rdma_done,
-                              &told));
-    complete_pending(OPAL_SUCCESS);
-    CHECK(0 == rdma[0].bytes && 1000 == rdma[1].bytes && 1 == told.n);
+    gets_by_rail_1(e, lh, rh);
     (void) e->btl->btl_deregister_mem(e->btl, lh);
     (void) e->btl->btl_deregister_mem(e->btl, rh);
     down(2);
@@ -70,8 +73,7 @@ FAKE_TEST(no_put_instead_of_a_get)
     mca_bml_base_endpoint_t *ep = up_unproved(2, MCA_BTL_FLAGS_RDMA, true);
     mca_bml_base_btl_t *e = rdma_entry(ep);
     unsigned char unreadable[MCA_BTL_REG_HANDLE_MAX_SIZE] = {0};
-    mca_btl_base_registration_handle_t *lh =
-        e->btl->btl_register_mem(e->btl, e->btl_endpoint, mine, sizeof(mine), 0);
+    mca_btl_base_registration_handle_t *lh = registered(e, mine);
     expected_handle = lh;
     CHECK(OMPI_SUCCESS
           == mca_bml_base_get(e, mine, (uintptr_t) theirs, lh,

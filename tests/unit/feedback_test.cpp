@@ -274,8 +274,8 @@ TEST(Feedback, QueuesLastForPausesThatBulkHasToWaitIn)
         VirtualRails net(fast_and_slow(), {kFast, kSlow});
         for (int i = 0; i < 4; ++i) {
             net.stream(20, true);
-            for (int steps = 0; !waits && steps < 1000;
-                 ++steps) { // the last one gets room, and all are delivered
+            // The last one gets room, and all are delivered.
+            for (int steps = 0; !waits && steps < 1000; ++steps) {
                 net.step();
                 if (500 == steps) {
                     EXPECT_GE(net.offer(), 0);

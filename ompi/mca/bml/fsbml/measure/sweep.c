@@ -162,12 +162,11 @@ static bool least(const mca_bml_fsbml_path_t *path, fsbml_probe_t probe, int tim
 
 /* What a small message takes to and fro, and whether two took about as long. What processes waited for their
  * turns beyond the time of the kernels, which need none, does not count: told in *turns. */
-static bool there_and_back(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, uint64_t *ns, bool *alike,
+static bool there_and_back(const mca_bml_fsbml_path_t *path, uint64_t kernels, uint64_t *ns, bool *alike,
                            bool *turns)
 {
     const fsbml_probe_t one = {.packets = 1, .bytes = SMALL};
-    const uint64_t kernels = fsbml_flow_round_trip(ep, rail);
-    if (!least(fsbml_path(ep, rail), one, TIMES, kernels, ns, alike)) {
+    if (!least(path, one, TIMES, kernels, ns, alike)) {
         return false;
     }
     *turns = 0 != kernels && *ns >= kernels + (*alike ? SLICE_NS : WAITED_NS);
@@ -247,11 +246,11 @@ static bool sweep(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, fsbml_sweep_t *se
     *seen = (fsbml_sweep_t){.bytes = SMALL, .packets = ROW};
     *what = "a small message";
     bool alike, turns;
-    if (!there_and_back(ep, rail, &seen->one_ns, &alike, &turns)) {
+    const uint64_t kernels = fsbml_flow_round_trip(ep, rail);
+    if (!there_and_back(path, kernels, &seen->one_ns, &alike, &turns)) {
         seen->one_ns = 0;
         return false;
     }
-    const uint64_t kernels = fsbml_flow_round_trip(ep, rail);
     /* Streams last for some round trips, but not for some turns of a busy processor. */
     const uint64_t trip = turns || alike || seen->one_ns < SOON_NS ? seen->one_ns : SOON_NS;
     const uint64_t delay = seen->one_ns < MOST_DELAY_NS ? seen->one_ns : MOST_DELAY_NS;
@@ -348,7 +347,7 @@ static bool recalled(mca_bml_fsbml_endpoint_t *ep, uint32_t rail, const fsbml_fi
     bool same = false, good = true, alike, turns;
     for (int attempt = 0; attempt < ATTEMPTS && good && !(same && seen.there.steady); ++attempt) {
         const fsbml_rate_t before = seen.there;
-        good = there_and_back(ep, rail, &seen.one_ns, &alike, &turns)
+        good = there_and_back(path, fsbml_flow_round_trip(ep, rail), &seen.one_ns, &alike, &turns)
                && stream(path, true, (uint64_t) BRIEF_NS << attempt, seen.one_ns, &seen.there);
         seen.one_ns = least_ns = seen.one_ns < least_ns ? seen.one_ns : least_ns;
         seen.there = fsbml_rate_better(seen.there, before);

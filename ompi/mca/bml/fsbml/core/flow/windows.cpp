@@ -78,10 +78,13 @@ std::size_t Windows::note_waiting(const void *of, std::size_t bytes, std::uint64
 
 bool Windows::had_bulk() noexcept
 {
-    const bool much = std::any_of(room_.begin(), room_.end(), [](const Room &r) {
-        return static_cast<double>(r.own_bytes) * r.gap.load(std::memory_order_relaxed)
-               > static_cast<double>(kLongQueueNs);
-    });
+    bool much = false;
+    for (std::size_t i = 0; i < sched_.rails(); ++i) { // at every poll: of no more rails than there are
+        const Room &r = room_[i];
+        much = much
+               || static_cast<double>(r.own_bytes) * r.gap.load(std::memory_order_relaxed)
+                      > static_cast<double>(kLongQueueNs);
+    }
     return std::exchange(has_refused_, was_refused_) || much; // what was refused last still waits
 }
 
