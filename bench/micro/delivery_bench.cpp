@@ -56,7 +56,7 @@ struct Ends {
         if (1 != fsbml_delivery_arrived(end[1 - from], 0, now, frame.data(), seal.bytes + bytes, &arrival)) {
             return false;
         }
-        if (arrival.work || now >= fsbml_delivery_due(end[1 - from])) {
+        if (arrival.work || arrival.released || now >= fsbml_delivery_due(end[1 - from])) {
             work(1 - from);
         }
         return true;
@@ -70,7 +70,7 @@ struct Ends {
         while (fsbml_delivery_next(end[e], now, &action)) {
             if (FSBML_DELIVERY_FRAME == action.kind) {
                 fsbml_delivery_arrived(end[1 - e], action.path, now, action.frame, action.bytes, &arrival);
-                if (arrival.work) {
+                if (arrival.work || arrival.released) {
                     work(1 - e);
                 }
             }

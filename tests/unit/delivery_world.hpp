@@ -256,7 +256,7 @@ private:
             end[from].messages.arrived(Messages::id_in(f.data.data() + arrival.header), arrival.tag,
                                        connection);
         }
-        if (arrival.work || fsbml_delivery_due(d(e)) <= clock.now || !end[e].to_send.empty()) {
+        if (arrival.work || (arrival.released && 0 == clock.now % 2) || fsbml_delivery_due(d(e)) <= clock.now || !end[e].to_send.empty()) {
             fsbml_delivery_tick(d(e), clock.now);
         }
         serve(e);

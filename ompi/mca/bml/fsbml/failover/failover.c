@@ -204,7 +204,7 @@ void fsbml_failover_setup(void)
     fsbml_recv_survive_by(survives);
     fsbml_rdma_survive_by(operation_failed, working_rails);
     fsbml_renew_setup();
-    opal_progress_register(fsbml_failover_look);
+    opal_progress_register_lp(fsbml_failover_look);
 }
 
 void fsbml_failover_teardown(void)

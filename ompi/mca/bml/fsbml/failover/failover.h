@@ -139,8 +139,9 @@ void fsbml_message_free(fsbml_message_t *m);
 void fsbml_message_keep_memory(bool keeps);
 
 /* failover/message.c: messages, and what carries them */
-/** Sends a message, or has it wait. */
+/** Sends a message, or has it wait; sends it at once, or not at all: false, it is the caller's. */
 void fsbml_message_send(fsbml_message_t *m);
+bool fsbml_message_send_now(fsbml_message_t *m);
 /** With the lock, which they give back meanwhile: sends what waits; what is to be sent again. */
 void fsbml_message_send_waiting(fsbml_framed_t *p);
 void fsbml_message_send_again(fsbml_framed_t *p);

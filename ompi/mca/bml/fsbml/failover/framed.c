@@ -159,29 +159,29 @@ static int framed_sendi(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint
                                descriptor);
     }
     fsbml_message_t *m = fsbml_message_make(p, header_size + payload_size, flags);
-    opal_mutex_lock(&p->lock);
-    const bool goes = NULL == p->first && 0 != fsbml_framed_rails(p);
-    opal_mutex_unlock(&p->lock);
-    if (NULL == m || !goes) {
-        if (NULL != descriptor) {
-            *descriptor = NULL != m ? &m->super : NULL;
-        } else if (NULL != m) {
-            fsbml_message_free(m);
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+    if (NULL != m) {
+        size_t start = 0;
+        memcpy(m->bytes, header, header_size);
+        if (payload_size > 0) {
+            struct iovec iov = {.iov_base = m->bytes + header_size, .iov_len = payload_size};
+            uint32_t n = 1;
+            (void) opal_convertor_pack(convertor, &iov, &n, &payload_size);
         }
-        return OMPI_ERR_OUT_OF_RESOURCE;
+        m->record.tag = tag;
+        if (fsbml_message_send_now(m)) {
+            m = NULL;
+            rc = OMPI_SUCCESS;
+        } else if (payload_size > 0) {
+            (void) opal_convertor_set_position(convertor, &start); /* the PML packs it again */
+        }
     }
-    memcpy(m->bytes, header, header_size);
-    if (payload_size > 0) {
-        struct iovec iov = {.iov_base = m->bytes + header_size, .iov_len = payload_size};
-        uint32_t n = 1;
-        (void) opal_convertor_pack(convertor, &iov, &n, &payload_size);
-    }
-    m->record.tag = tag;
-    fsbml_message_send(m);
     if (NULL != descriptor) {
-        *descriptor = NULL;
+        *descriptor = (mca_btl_base_descriptor_t *) m;
+    } else if (NULL != m) {
+        fsbml_message_free(m);
     }
-    return OMPI_SUCCESS;
+    return rc;
 }
 
 void fsbml_framed_construct(mca_bml_fsbml_group_t *group)
@@ -255,15 +255,18 @@ static void recv_frame(FSBML_RECV_PARAMS(btl, des))
     if (fsbml_renew_awaits(p, path->rail)) {
         fsbml_renew_came(p, path->rail);
     }
-    const int rc = fsbml_delivery_arrived(p->delivery, p->way[path->rail].number, fsbml_now_ns(),
-                                          segment->seg_addr.pval, segment->seg_len, &arrival);
-    fsbml_framed_due(p, fsbml_delivery_due(p->delivery));
+    const uint64_t now = fsbml_now_ns();
+    const int rc = fsbml_delivery_arrived(p->delivery, p->way[path->rail].number, now, segment->seg_addr.pval,
+                                          segment->seg_len, &arrival);
+    /* Memory is given back when no message waits for its receiver. */
+    const bool acts = arrival.work || (arrival.released && (1 != rc || NULL != p->first));
+    fsbml_framed_due(p, arrival.released ? now : fsbml_delivery_due(p->delivery));
     opal_mutex_unlock(&p->lock);
     if (1 == rc && FSBML_TAG_FRAME != arrival.tag) {
         fsbml_recv_deliver(btl, des, arrival.tag, (char *) segment->seg_addr.pval + arrival.header,
                            segment->seg_len - arrival.header);
     }
-    if (arrival.work) {
+    if (acts) {
         fsbml_framed_act(p);
     }
 }

@@ -143,10 +143,19 @@ static void put_down(fsbml_framed_t *p, fsbml_message_t *m, uint32_t rail, const
     fsbml_framed_due(p, fsbml_now_ns() + ROOM_NS);
 }
 
-/* Gives a message that is in hand to a rail's BTL. False: it has no room. With the lock, which it gives back
- * meanwhile. */
-static bool put(fsbml_framed_t *p, fsbml_message_t *m, uint32_t rail, const fsbml_delivery_seal_t *seal)
+/* Where and when a message goes. */
+typedef struct place_t {
+    fsbml_delivery_seal_t seal;
+    uint32_t rail;
+    uint64_t now;
+} place_t;
+
+/* Gives a message that is in hand to its rail's BTL. False: it has no room. With the lock, which it gives
+ * back meanwhile. */
+static bool put(fsbml_framed_t *p, fsbml_message_t *m, const place_t *at)
 {
+    const uint32_t rail = at->rail;
+    const fsbml_delivery_seal_t *seal = &at->seal;
     mca_bml_fsbml_path_t *path = fsbml_path(p->ep, rail);
     mca_btl_base_module_t *real = path->super.btl;
     const size_t bytes = m->segment.seg_len; /* the message may be gone when the BTL has it */
@@ -167,9 +176,8 @@ static bool put(fsbml_framed_t *p, fsbml_message_t *m, uint32_t rail, const fsbm
         rc = OMPI_ERR_RESOURCE_BUSY == rc ? OMPI_SUCCESS : rc;
     }
     if (OPAL_LIKELY(rc >= 0)) {
-        const uint64_t now = fsbml_now_ns();
-        fsbml_note_urgent(tag, bytes, now);
-        fsbml_charge(p->ep, path, now, seal->bytes + bytes, NULL != fsbml_observer);
+        fsbml_note_urgent(tag, bytes, at->now);
+        fsbml_charge(p->ep, path, at->now, seal->bytes + bytes, NULL != fsbml_observer);
     } else if (NULL != des && fsbml_refused_is_whole(rc)) {
         real->btl_free(real, des);
     }
@@ -188,31 +196,28 @@ static uint32_t best_of(fsbml_framed_t *p, uint32_t rails, const fsbml_message_t
 }
 
 /* A message for which nothing waits gets its number; 0: it is to be put. With the lock. */
-static int seal_up(fsbml_framed_t *p, fsbml_message_t *m, fsbml_delivery_seal_t *seal, uint32_t *rail)
+static int seal_up(fsbml_framed_t *p, fsbml_message_t *m, place_t *at)
 {
     const uint32_t rails = without_row(p, fsbml_framed_rails(p));
     if (0 == rails) {
         return -ENETDOWN;
     }
-    const uint64_t now = fsbml_now_ns();
-    *rail = best_of(p, rails, m, now);
+    at->now = fsbml_now_ns();
+    at->rail = best_of(p, rails, m, at->now);
     m->record.bytes = (uint32_t) m->segment.seg_len;
-    const int rc = fsbml_delivery_send(p->delivery, p->way[*rail].number, now,
-                                       fsbml_sched_predict(fsbml_rails.sched, *rail, now, m->segment.seg_len),
-                                       &m->record, seal);
+    const int rc = fsbml_delivery_send(
+        p->delivery, p->way[at->rail].number, at->now,
+        fsbml_sched_predict(fsbml_rails.sched, at->rail, at->now, m->segment.seg_len), &m->record, &at->seal);
     if (0 == rc) {
-        take_in_hand(p, m, *rail);
+        take_in_hand(p, m, at->rail);
         fsbml_framed_due(p, fsbml_delivery_due(p->delivery));
     }
     return rc;
 }
 
-void fsbml_message_send(fsbml_message_t *m)
+/* It is failover's from now on. With the lock. */
+static void take_over(fsbml_framed_t *p, fsbml_message_t *m)
 {
-    fsbml_framed_t *p = m->to;
-    fsbml_delivery_seal_t seal;
-    uint32_t rail = 0;
-    opal_mutex_lock(&p->lock);
     m->undelivered = true;
     m->to_this = &p->all;
     m->after = p->all;
@@ -220,13 +225,32 @@ void fsbml_message_send(fsbml_message_t *m)
         p->all->to_this = &m->after;
     }
     p->all = m;
-    const bool waits = NULL != p->first || 0 != seal_up(p, m, &seal, &rail);
-    if (waits) {
-        wait_at(p, m, false);
-    } else {
-        (void) put(p, m, rail, &seal);
+}
+
+bool fsbml_message_send_now(fsbml_message_t *m)
+{
+    fsbml_framed_t *p = m->to;
+    place_t at;
+    opal_mutex_lock(&p->lock);
+    const bool goes = NULL == p->first && 0 == seal_up(p, m, &at);
+    if (goes) {
+        take_over(p, m);
+        (void) put(p, m, &at);
     }
-    if (waits && p->stranded) {
+    opal_mutex_unlock(&p->lock);
+    return goes;
+}
+
+void fsbml_message_send(fsbml_message_t *m)
+{
+    fsbml_framed_t *p = m->to;
+    if (fsbml_message_send_now(m)) {
+        return;
+    }
+    opal_mutex_lock(&p->lock);
+    take_over(p, m);
+    wait_at(p, m, false);
+    if (p->stranded) {
         fsbml_framed_due(p, fsbml_now_ns());
     }
     opal_mutex_unlock(&p->lock);
@@ -234,25 +258,24 @@ void fsbml_message_send(fsbml_message_t *m)
 
 void fsbml_message_send_waiting(fsbml_framed_t *p)
 {
-    fsbml_delivery_seal_t seal;
-    uint32_t rail = 0;
+    place_t at;
     bool goes = true;
     while (goes && NULL != p->first) {
         fsbml_message_t *m = p->first;
         p->first = m->next;
         p->last = NULL == p->first ? NULL : p->last;
-        if (0 != seal_up(p, m, &seal, &rail)) {
+        if (0 != seal_up(p, m, &at)) {
             wait_at(p, m, true);
             return;
         }
-        goes = put(p, m, rail, &seal);
+        goes = put(p, m, &at);
     }
 }
 
 void fsbml_message_send_again(fsbml_framed_t *p)
 {
     fsbml_delivery_message_t *record;
-    fsbml_delivery_seal_t seal;
+    place_t at;
     bool goes = true;
     while (goes && NULL != (record = fsbml_delivery_waiting(p->delivery))) {
         const uint32_t rails = without_row(p, fsbml_framed_rails(p));
@@ -260,17 +283,17 @@ void fsbml_message_send_again(fsbml_framed_t *p)
         if (0 == rails) {
             return;
         }
-        const uint64_t now = fsbml_now_ns();
-        const uint32_t rail = best_of(p, rails, m, now);
+        at.now = fsbml_now_ns();
+        at.rail = best_of(p, rails, m, at.now);
         if (0
-            != fsbml_delivery_resend(p->delivery, p->way[rail].number, now,
-                                     fsbml_sched_predict(fsbml_rails.sched, rail, now, m->segment.seg_len),
-                                     &seal)) {
-            fsbml_framed_due(p, now + ROOM_NS);
+            != fsbml_delivery_resend(
+                p->delivery, p->way[at.rail].number, at.now,
+                fsbml_sched_predict(fsbml_rails.sched, at.rail, at.now, m->segment.seg_len), &at.seal)) {
+            fsbml_framed_due(p, at.now + ROOM_NS);
             return;
         }
-        take_in_hand(p, m, rail);
-        goes = put(p, m, rail, &seal);
+        take_in_hand(p, m, at.rail);
+        goes = put(p, m, &at);
     }
 }
 

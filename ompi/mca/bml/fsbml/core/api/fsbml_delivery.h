@@ -105,7 +105,8 @@ int fsbml_delivery_resend(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns, u
 typedef struct fsbml_delivery_arrival_t {
     uint8_t header; /**< bytes before the message */
     uint8_t tag;
-    bool work; /**< fsbml_delivery_next() or fsbml_delivery_waiting() has something */
+    bool work;     /**< fsbml_delivery_next() or fsbml_delivery_waiting() has something for the peer */
+    bool released; /**< fsbml_delivery_next() has messages that are acknowledged: whenever it suits */
 } fsbml_delivery_arrival_t;
 
 /** A frame came in by a path. 1: its message is to be delivered; 0: it has none, or was delivered before;

@@ -139,7 +139,8 @@ public:
     Close close(std::uint64_t direction, std::uint8_t path, std::uint8_t generation,
                 std::uint16_t end) noexcept;
 
-    // A new message is to be acknowledged. True: half of what is acknowledged at once has come.
+    // A new message is to be acknowledged. True: an eighth of what is acknowledged at once has come, and an
+    // acknowledgement may go with a message: the sooner, the less memory the peer's messages go through.
     bool owe(std::uint64_t now, std::uint32_t bytes, const fsbml_delivery_limits_t &l) noexcept
     {
         const bool is_large = bytes > l.large_bytes;
@@ -154,7 +155,7 @@ public:
         if (owed_ >= l.ack_messages || owed_bytes_ >= l.ack_bytes) {
             wants |= kAck;
         }
-        return owed_ >= l.ack_messages / 2 || owed_bytes_ >= l.ack_bytes / 2;
+        return owed_ >= l.ack_messages / 8 || owed_bytes_ >= l.ack_bytes / 8;
     }
     bool owes() const noexcept { return owed_ > 0; }
     // True if the message that was told last makes an acknowledgement due, or due sooner.

@@ -87,7 +87,7 @@ bool Delivery::tick(std::uint64_t now) noexcept
         Way &w = peer_.ways[i];
         bool half = false;
         peer_.at(w.in.tick(now, peer_.limits, &half));
-        peer_.half |= half ? bit(i) : 0;
+        peer_.rides |= half ? bit(i) : 0;
         const bool carried = w.out.carries();
         peer_.at(w.out.tick(now, peer_.limits, heard_elsewhere(i), none_carries));
         peer_.at(carried && !w.out.carries() ? now : FSBML_DELIVERY_NEVER);
@@ -95,7 +95,7 @@ bool Delivery::tick(std::uint64_t now) noexcept
         peer_.work = peer_.work || 0 != (w.in.wants | w.out.wants | w.out.events);
     }
     look_for_paths(now);
-    return peer_.work || sender.orphans().count() > 0;
+    return peer_.work || peer_.released || sender.orphans().count() > 0;
 }
 
 // ------------------------------------------------------------------------------- actions
@@ -131,7 +131,7 @@ bool Delivery::event(fsbml_delivery_action_t &out) noexcept
 
 bool Delivery::next(std::uint64_t now, fsbml_delivery_action_t &out) noexcept
 {
-    if (!peer_.work) {
+    if (!peer_.work && !peer_.released) {
         return false;
     }
     if (now >= peer_.due) {
@@ -142,12 +142,12 @@ bool Delivery::next(std::uint64_t now, fsbml_delivery_action_t &out) noexcept
     }
     if (control_next(peer_.ways.get(), peer_.n, peer_.connection, &out)) {
         for (std::uint32_t i = 0; i < peer_.n; ++i) {
-            peer_.half &= peer_.ways[i].in.owes() ? UINT32_MAX : ~bit(i);
+            peer_.rides &= peer_.ways[i].in.owes() ? UINT32_MAX : ~bit(i);
         }
         ++peer_.counters.control_frames;
         return true;
     }
-    peer_.work = false;
+    peer_.work = peer_.released = false;
     return false;
 }
 

@@ -54,9 +54,10 @@ struct Peer {
     Connection connection;
     std::uint64_t due = FSBML_DELIVERY_NEVER;
     std::uint32_t takes = 0;  // paths that take messages
-    std::uint32_t half = 0;   // paths whose acknowledgement may go with a message
+    std::uint32_t rides = 0;  // paths whose acknowledgement may go with a message
     std::uint32_t asking = 0; // paths about which the peer was asked
     bool work = false;        // there may be an action
+    bool released = false;    // there may be messages that are acknowledged
     fsbml_delivery_counters_t counters{};
 };
 

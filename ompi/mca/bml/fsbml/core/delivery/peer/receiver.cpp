@@ -37,7 +37,7 @@ __attribute__((always_inline)) inline int Receiver::data(std::uint64_t now, cons
     }
     const auto n = static_cast<std::uint32_t>(bytes);
     if (in.owe(now, n, peer_.limits)) {
-        peer_.half |= bit(r.path);
+        peer_.rides |= bit(r.path);
         peer_.work = peer_.work || 0 != (in.wants & Incoming::kAck);
     }
     if (in.is_sooner()) {
@@ -72,6 +72,7 @@ int Receiver::arrived(std::uint32_t link, std::uint64_t now, const std::uint8_t 
         }
     }
     out.work = peer_.work || sender_.orphans().count() > 0;
+    out.released = peer_.released;
     return rc;
 }
 
@@ -136,7 +137,7 @@ bool Receiver::close(std::uint32_t link, std::uint64_t now, const Record &r) noe
     case Incoming::Close::kFalse:
         return false;
     case Incoming::Close::kNow:
-        peer_.half &= ~bit(r.path);
+        peer_.rides &= ~bit(r.path);
         w.out.doubt(now, w.heard); // the peer has its reasons
         break;
     case Incoming::Close::kBefore:

@@ -46,14 +46,14 @@ __attribute__((always_inline)) inline void Sender::seal_up(std::uint32_t path, c
 {
     const std::uint8_t generation = peer_.ways[path].out.generation();
     std::uint8_t *header = seal.header;
-    if (0 != peer_.half) {
-        const auto about = static_cast<std::uint8_t>(__builtin_ctz(peer_.half));
+    if (0 != peer_.rides) {
+        const auto about = static_cast<std::uint8_t>(__builtin_ctz(peer_.rides));
         Incoming &in = peer_.ways[about].in;
         frame::put(header, frame::word_of({Kind::kAck, 0, peer_.connection.peer_handle, about,
                                            in.generation(), in.next()}));
         header += frame::kWord;
         in.acknowledged();
-        peer_.half &= ~bit(about);
+        peer_.rides &= ~bit(about);
     }
     const auto on = static_cast<std::uint8_t>(path);
     frame::put(header,
@@ -214,7 +214,7 @@ void Sender::settle_orphans() noexcept
 bool Sender::forget(Kept &kept, Message &m) noexcept
 {
     if (!is(m, Mark::kVoid)) {
-        peer_.work = true;
+        peer_.released = true;
         return false;
     }
     kept.take(m);
