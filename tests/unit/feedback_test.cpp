@@ -125,7 +125,7 @@ TEST(Feedback, TriesARailThatHasBecomeFarSlower)
 
 fsbml_flow_connection_t held_up(std::uint64_t in_flight)
 {
-    return {100'000, kMs, kMs, 500'000, in_flight, 0, 100'000, 100'000, 0.95, false};
+    return {100'000, kMs, kMs, 500'000, in_flight, 0, 100'000, 100'000, 0.95, false, false};
 }
 
 TEST(Feedback, AReceiverThatComputesHoldsItsConnectionUp)
@@ -148,6 +148,23 @@ TEST(Feedback, ASlowRailIsNoReceiverThatComputes)
     EXPECT_EQ(100'000U, seen.look.bytes);
 }
 
+// To one peer of several a cable is out: what its connection has left does not keep the rail busy.
+TEST(Feedback, AConnectionThatIsSilentDoesNotOccupyItsRail)
+{
+    fsbml_flow_seen_t seen{};
+    fsbml_flow_connection_t c = held_up(200'000);
+    c.is_silent = true;
+    c.acknowledged = 0;
+    fsbml_flow_add(&seen, &c);
+    EXPECT_EQ(0U, seen.queued);
+    EXPECT_EQ(0U, seen.look.busy_ns);
+    EXPECT_EQ(0U, seen.with_bulk);
+    c.acknowledged = 1448; // since the look before
+    fsbml_flow_add(&seen, &c);
+    EXPECT_EQ(500'000U, seen.queued);
+    EXPECT_EQ(kMs, seen.look.busy_ns);
+}
+
 // Much waits, and nothing is on its way: the peer has stopped, and takes in a little now and then.
 TEST(Feedback, APeerThatStopsIsNoSlowRail)
 {
@@ -164,7 +181,7 @@ TEST(Feedback, APeerThatStopsIsNoSlowRail)
 TEST(Feedback, AddsUpConnections)
 {
     fsbml_flow_seen_t seen{};
-    fsbml_flow_connection_t c{1000, 10, 0, 200, 100, 500, 70'000, 90'000, 0.95, false};
+    fsbml_flow_connection_t c{1000, 10, 0, 200, 100, 500, 70'000, 90'000, 0.95, false, false};
     fsbml_flow_add(&seen, &c);
     c.received = 100;
     c.usual_ns = 95'000;

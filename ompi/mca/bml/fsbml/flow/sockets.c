@@ -158,6 +158,7 @@ static void add(fsbml_connection_t *c, fsbml_flow_seen_t *seen)
                                            .round_trip_ns = now.round_trip_ns,
                                            .usual_ns = now.usual_ns,
                                            .payload = now.payload,
+                                           .is_silent = now.is_silent,
                                            .is_first = !c->is_known};
     fsbml_flow_add(seen, &since);
     c->active = 0 != now.queued;

@@ -118,6 +118,7 @@ bool fsbml_kernel_flow(int fd, fsbml_kernel_flow_t *flow)
         .round_trip_ns = knows ? (uint64_t) info.tcpi_min_rtt * 1000u : 0,
         .segments = info.tcpi_data_segs_out,
         .retransmitted = info.tcpi_total_retrans,
+        .is_silent = 0 != info.tcpi_retransmits,
         .payload = (double) info.tcpi_snd_mss / (info.tcpi_snd_mss + (double) FRAME)};
     return true;
 }

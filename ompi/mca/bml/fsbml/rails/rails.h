@@ -207,6 +207,7 @@ typedef struct fsbml_kernel_flow_t {
     uint64_t usual_ns;      /**< of late, smoothed */
     uint64_t segments;      /**< with data, each a sample of the round trip */
     uint64_t retransmitted; /**< segments */
+    bool is_silent;         /**< nothing has been acknowledged since a retransmission timed out */
     double payload;         /**< share of it in what an interface counts */
 } fsbml_kernel_flow_t;
 /** False: it is closed. */

@@ -73,7 +73,8 @@ typedef struct fsbml_flow_connection_t {
     uint64_t received;                          /**< bytes, the other way */
     uint64_t round_trip_ns, usual_ns;           /**< the shortest; of late */
     double payload;
-    bool is_first; /**< there was no look before: only what it has left counts */
+    bool is_first;  /**< there was no look before: only what it has left counts */
+    bool is_silent; /**< it waits for its peer, and not for the rail: a retransmission has timed out */
 } fsbml_flow_connection_t;
 /** Adds a connection to what was seen of its rail. */
 void fsbml_flow_add(fsbml_flow_seen_t *seen, const fsbml_flow_connection_t *c) FSBML_NOEXCEPT;

@@ -38,6 +38,9 @@ constexpr double kHiddenBucketNs = 5e6;  // of a shaper, where a disturbed start
 void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) noexcept
 {
     const std::uint64_t limited = c.in_flight > FSBML_FLOW_BULK ? 0 : c.limited_ns;
+    if (c.is_silent && 0 == c.acknowledged) {
+        return;
+    }
     if (!c.is_first) {
         seen.look.bytes += c.acknowledged;
         seen.look.busy_ns += c.busy_ns;
