@@ -37,6 +37,8 @@ survives() {
     [ -n "$reason" ] || [ "$failed" = yes ] || reason="nothing is said of a rail that has failed"
     [ -n "$reason" ] || ! grep -qE "rail rail$((1 - $3)) from .* it failed during the job" "$harness_stderr" ||
         reason="the other rail is said to have failed"
+    [ -n "$reason" ] || [ "$4" != down ] || grep -q "rail rail$3 from .*: its interface has no carrier" "$harness_stderr" ||
+        reason="the cable is not said to be out"
     [ -n "$reason" ] || [ "$back" = yes ] || reason="it does not carry messages again"
     [ -n "$reason" ] || grep -q '^stream: rank [01] counts [1-9][0-9]* failures' "$harness_stdout" || reason="no variable counts it"
     harness_result "$1" "$reason"

@@ -65,7 +65,7 @@ void run(std::uint64_t seed, Total &total)
         const auto path = static_cast<unsigned>(below(paths));
         const auto e = static_cast<unsigned>(below(2));
         const std::uint64_t when = some_time();
-        switch (below(6)) {
+        switch (below(7)) {
         case 0:
         case 1:
             w.fault(World::kCut, when, 0, path);
@@ -78,6 +78,14 @@ void run(std::uint64_t seed, Total &total)
                 w.fault(World::kStall, when, 1 - e, path);
             }
             w.fault(World::kMend, when + below(3 * kSecond), 0, path);
+            break;
+        case 6: // of a cable that is pulled, or of one that is not
+            if (0 != below(2)) {
+                w.fault(World::kStall, when, 0, path);
+                w.fault(World::kStall, when, 1, path);
+                w.fault(World::kMend, when + below(3 * kSecond), 0, path);
+            }
+            w.fault(World::kCarrier, when, e, path);
             break;
         case 4:
             w.fault(World::kPause, when, e, static_cast<unsigned>(100 + below(3000)));

@@ -155,9 +155,9 @@ TEST(Delivery, IsNotDeadWhileThePeerIsSilent)
     ASSERT_EQ(1U, w.end[0].resumed);
     w.fault(World::kPause, w.clock.now, 1, 4000);
     w.run_for(3900 * kMs);
-    EXPECT_EQ(0U, w.end[0].dead);
+    EXPECT_EQ(0U, w.end[0].dead + w.end[1].dead);
     w.run_for(3 * kSecond);
-    EXPECT_EQ(1U, w.end[0].dead);
+    EXPECT_EQ(1U, w.end[0].dead + w.end[1].dead); // whoever finds out first takes the connection apart
 }
 
 TEST(Delivery, NeverSuspectsASlowPathWithoutASign)
@@ -273,9 +273,29 @@ TEST(Delivery, IsDeafOneWay)
     w.run_for(kSecond);
     EXPECT_EQ(200U, w.end[0].messages.arrived() + w.end[1].messages.arrived());
     EXPECT_EQ(1U, w.end[1].suspected);
-    EXPECT_EQ(0U, w.end[0].suspected);
+    EXPECT_EQ(1U, w.end[0].suspected); // which is told of it, and does not wait to be deaf itself
     w.run_for(kSecond);
     EXPECT_TRUE(w.end[0].messages.are_done(1) && w.end[1].messages.are_done(1));
+}
+
+// Its interface has no carrier: nothing waits to be late, and both ends leave the path at once.
+TEST(Delivery, LeavesAPathThatIsCutAtOnce)
+{
+    World w(limits(), 2, 1);
+    stream(w, 0, 100);
+    stream(w, 1, 100);
+    w.run_for(50 * kUs);
+    w.fault(World::kStall, w.clock.now, 0, 0);
+    w.fault(World::kStall, w.clock.now, 1, 0);
+    w.fault(World::kCarrier, w.clock.now, 0, 0);
+    w.run_for(5 * kMs);
+    EXPECT_EQ(1U, w.end[0].suspected);
+    EXPECT_EQ(1U, w.end[1].suspected);
+    EXPECT_EQ(200U, w.end[0].messages.arrived() + w.end[1].messages.arrived());
+    w.fault(World::kCarrier, w.clock.now, 0, 1); // the last one that takes messages
+    w.run_for(5 * kMs);
+    EXPECT_EQ(1U, w.end[0].suspected);
+    EXPECT_EQ(2U, fsbml_delivery_paths(w.d(0)));
 }
 
 TEST(Delivery, IsSmall)

@@ -13,7 +13,7 @@ namespace delivery
 class World
 {
 public:
-    enum Fault : std::uint64_t { kCut, kStall, kReconnect, kPause, kLife, kMend, kQuiet };
+    enum Fault : std::uint64_t { kCut, kStall, kCarrier, kReconnect, kPause, kLife, kMend, kQuiet };
 
     World(const fsbml_delivery_limits_t &l, unsigned paths, std::uint64_t seed)
         : limits(l), n(paths), random(seed), lines(clock, random, paths)
@@ -256,7 +256,8 @@ private:
             end[from].messages.arrived(Messages::id_in(f.data.data() + arrival.header), arrival.tag,
                                        connection);
         }
-        if (arrival.work || (arrival.released && 0 == clock.now % 2) || fsbml_delivery_due(d(e)) <= clock.now || !end[e].to_send.empty()) {
+        if (arrival.work || (arrival.released && 0 == clock.now % 2) || fsbml_delivery_due(d(e)) <= clock.now
+            || !end[e].to_send.empty()) {
             fsbml_delivery_tick(d(e), clock.now);
         }
         serve(e);
@@ -300,6 +301,10 @@ private:
         case kStall:
             lines.stall(event.end, path, true);
             clock.at(Event::kDoubt, clock.now + 60 * kMs, event.end, path);
+            break;
+        case kCarrier: // lost at one end
+            fsbml_delivery_path_cut(d(event.end), path, clock.now);
+            serve(event.end);
             break;
         case kMend:
             is_cut[path] = false;

@@ -2,12 +2,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the core wants done for a peer, and what a user is told of it. */
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "failover/failover.h"
 
 #include "opal/util/show_help.h"
 
 enum {
-    LOOK_NS = 10000000,  /* between two questions to the kernel about a peer's retransmissions */
+    LOOK_NS = 10000000,  /* between two questions to the kernel about a peer's retransmissions, or cables */
     IDLE_NS = 250000000, /* between two looks at the connections to a peer that is owed nothing */
 };
 
@@ -23,17 +26,57 @@ fsbml_failover_counters_t fsbml_failover_counters(uint32_t rail)
                                        .sent_again = atomic_load(&counted[rail].sent_again)};
 }
 
-void fsbml_failover_uncount(void)
+/* This node's ends of the rails: a cable that is pulled here need not be found out by silence. */
+static struct {
+    int fd; /* any socket, to ask by; -1: there is none */
+    _Atomic uint64_t asked_ns;
+    _Atomic uint32_t cut; /* rails whose interface carries nothing */
+} cables = {.fd = -1};
+
+void fsbml_failover_act_setup(void)
 {
     for (uint32_t r = 0; r < FSBML_MAX_RAILS; ++r) {
         atomic_store(&counted[r].failures, 0);
         atomic_store(&counted[r].sent_again, 0);
+    }
+    cables.fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    atomic_store(&cables.asked_ns, 0);
+    atomic_store(&cables.cut, 0);
+}
+
+void fsbml_failover_act_teardown(void)
+{
+    if (cables.fd >= 0) {
+        close(cables.fd);
+        cables.fd = -1;
+    }
+}
+
+static void look_at_cables(uint64_t now)
+{
+    uint32_t cut = 0;
+    if (now - atomic_load_explicit(&cables.asked_ns, memory_order_relaxed) < LOOK_NS || cables.fd < 0) {
+        return;
+    }
+    atomic_store_explicit(&cables.asked_ns, now, memory_order_relaxed);
+    for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
+        char interface[FSBML_NAME_MAX];
+        fsbml_kernel_interface(r, interface);
+        cut |= fsbml_kernel_is_running(cables.fd, interface) ? 0 : fsbml_bit(r);
+    }
+    if (0 != (cut & ~atomic_exchange(&cables.cut, cut))) {
+        fsbml_framed_all_due(now);
     }
 }
 
 static void note_closed(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 {
     p->failed |= fsbml_bit(rail);
+    atomic_store(&p->ep->closed, p->failed);
+    p->way[rail].cause = 0 != (atomic_load(&cables.cut) & fsbml_bit(rail)) ? "its interface has no carrier"
+                         : FSBML_CONNECTION_STANDS != p->way[rail].connection
+                             ? "its connection has ended"
+                             : "silence, while the peer answers by others";
     p->way[rail].failed_ns = p->way[rail].resumed_ns = now;
     p->way[rail].sent_again = 0;
     FSBML_VERBOSE(FSBML_V_RAILS, "rail %s to %s carries no messages now", fsbml_rails.rail[rail].name,
@@ -62,9 +105,10 @@ static void tell_dead(fsbml_framed_t *p, uint32_t rail)
     char *peer = fsbml_proc_host(p->ep->proc);
     fsbml_rails_names(fsbml_framed_rails(p), rest, sizeof(rest));
     opal_show_help(FSBML_HELP, "rail failed", true, r->name, fsbml_name_detail(r, detail), fsbml_node_name(),
-                   peer, '\0' != rest[0] ? rest : "none", count,
+                   peer, p->way[rail].cause, '\0' != rest[0] ? rest : "none", count,
                    (double) (p->way[rail].resumed_ns - p->way[rail].failed_ns) / 1e6);
-    snprintf(why, sizeof(why), "it failed during the job; %u messages were sent again by other rails", count);
+    snprintf(why, sizeof(why), "it failed during the job: %s; %u messages were sent again by other rails",
+             p->way[rail].cause, count);
     fsbml_diagnose_note(rail, peer, FSBML_FAULT_OTHER, why);
     free(peer);
 }
@@ -93,6 +137,7 @@ static void tell_up(fsbml_framed_t *p, uint32_t rail, uint64_t now)
                       fsbml_rails.rail[rail].name, OMPI_NAME_PRINT(&p->ep->proc->super.proc_name),
                       (double) (now - p->way[rail].failed_ns) / 1e9);
         p->failed &= ~fsbml_bit(rail);
+        atomic_store(&p->ep->closed, p->failed);
         p->told &= ~fsbml_bit(rail);
         p->broken &= ~fsbml_bit(rail);
     }
@@ -201,6 +246,9 @@ void fsbml_framed_act(fsbml_framed_t *p)
         p->acting = true;
         p->again = false;
         atomic_store(&p->due_ns, UINT64_MAX);
+        for (uint32_t left = p->up & atomic_load(&cables.cut); 0 != left; left &= left - 1) {
+            fsbml_delivery_path_cut(p->delivery, p->way[__builtin_ctz(left)].number, now);
+        }
         look_at_paths(p, now);
         fsbml_renew_look(p, now);
         if (fsbml_delivery_due(p->delivery) <= now) {
@@ -223,6 +271,8 @@ void fsbml_framed_act(fsbml_framed_t *p)
 
 int fsbml_failover_look(void)
 {
-    fsbml_framed_each_due(fsbml_framed_act);
+    const uint64_t now = fsbml_now_ns();
+    look_at_cables(now);
+    fsbml_framed_each_due(now, fsbml_framed_act);
     return 0;
 }

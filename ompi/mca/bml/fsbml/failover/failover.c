@@ -186,7 +186,7 @@ void fsbml_failover_setup(void)
     }
     fsbml_delivery_limits(&limits);
     limits.wait_ns = mca_bml_fsbml_params.failover_wait_ns;
-    fsbml_failover_uncount();
+    fsbml_failover_act_setup();
     for (uint32_t g = 0; g < fsbml_rails.n_groups; ++g) {
         fsbml_framed_construct(fsbml_rails.group[g]);
     }
@@ -220,6 +220,7 @@ void fsbml_failover_teardown(void)
         ignores_pipe = false;
     }
     fsbml_framed_reset();
+    fsbml_failover_act_teardown();
     fsbml_message_keep_memory(false);
     is_on = false;
 }

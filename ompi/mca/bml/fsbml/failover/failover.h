@@ -54,6 +54,7 @@ typedef enum fsbml_standing_t {
 typedef struct fsbml_way_t {
     uint64_t failed_ns, resumed_ns; /**< when it failed last, and when the peer had said what it has */
     uint32_t sent_again;            /**< messages, then */
+    const char *cause;              /**< ... as a user is told */
     uint32_t in_hand;               /**< messages that threads have numbered, and not yet given to the BTL */
     uint32_t in_row;                /**< that were numbered since there was none */
     uint8_t number;                 /**< of its path, as both ends count */
@@ -124,9 +125,10 @@ static inline fsbml_framed_t *fsbml_framed_of(const mca_bml_fsbml_endpoint_t *ep
 void fsbml_framed_add(fsbml_framed_t *p);
 void fsbml_framed_remove(fsbml_framed_t *p);
 /** Calls a function for each peer that is due; meanwhile none goes. Not while another thread is at it. */
-void fsbml_framed_each_due(void (*act)(fsbml_framed_t *p));
-/** Something is to be done at `ns`, or was to be sooner. */
+void fsbml_framed_each_due(uint64_t now, void (*act)(fsbml_framed_t *p));
+/** Something is to be done at `ns`, or was to be sooner: for a peer, for all of them. */
 void fsbml_framed_due(fsbml_framed_t *p, uint64_t ns);
+void fsbml_framed_all_due(uint64_t ns);
 /** Live rails whose path takes messages. With the lock. */
 uint32_t fsbml_framed_rails(const fsbml_framed_t *p);
 
@@ -178,8 +180,9 @@ void fsbml_renew_setup(void);
 void fsbml_framed_act(fsbml_framed_t *p);
 /** The progress function. */
 int fsbml_failover_look(void);
-/** Forgets the counters. */
-void fsbml_failover_uncount(void);
+/** At the begin and end: forgets the counters; looks after the rails' cables, or no more. */
+void fsbml_failover_act_setup(void);
+void fsbml_failover_act_teardown(void);
 
 /* failover/framed.c: the pseudo BTL's functions, and frames that come in */
 /** Has a group's pseudo BTL send by frames; once, before the first message. */

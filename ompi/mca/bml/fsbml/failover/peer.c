@@ -23,9 +23,17 @@ void fsbml_framed_due(fsbml_framed_t *p, uint64_t ns)
     lower(&all.due_ns, ns);
 }
 
-void fsbml_framed_each_due(void (*act)(fsbml_framed_t *p))
+void fsbml_framed_all_due(uint64_t ns)
 {
-    const uint64_t now = fsbml_now_ns();
+    opal_mutex_lock(&all.lock);
+    for (fsbml_framed_t *p = all.first; NULL != p; p = p->next) {
+        fsbml_framed_due(p, ns);
+    }
+    opal_mutex_unlock(&all.lock);
+}
+
+void fsbml_framed_each_due(uint64_t now, void (*act)(fsbml_framed_t *p))
+{
     if (now < atomic_load_explicit(&all.due_ns, memory_order_relaxed) || 0 != opal_mutex_trylock(&all.lock)) {
         return;
     }

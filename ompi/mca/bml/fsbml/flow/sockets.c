@@ -133,6 +133,12 @@ static bool has_something(const fsbml_connection_t *c, fsbml_flow_seen_t *seen)
     return queued > 0;
 }
 
+/* What failover has taken from it goes by others. */
+static bool is_closed(const fsbml_connection_t *c)
+{
+    return 0 != (atomic_load_explicit(&c->ep->closed, memory_order_relaxed) & fsbml_bit(c->path->rail));
+}
+
 static void add(fsbml_connection_t *c, fsbml_flow_seen_t *seen)
 {
     fsbml_kernel_flow_t now;
@@ -158,7 +164,7 @@ static void add(fsbml_connection_t *c, fsbml_flow_seen_t *seen)
                                            .round_trip_ns = now.round_trip_ns,
                                            .usual_ns = now.usual_ns,
                                            .payload = now.payload,
-                                           .is_silent = now.is_silent,
+                                           .is_silent = now.is_silent || is_closed(c),
                                            .is_first = !c->is_known};
     fsbml_flow_add(seen, &since);
     c->active = 0 != now.queued;

@@ -54,6 +54,7 @@ struct mca_bml_fsbml_endpoint_t {
     _Atomic uint32_t possible;        /**< live, or still to be proved */
     _Atomic uint32_t asleep;          /**< of the latter: not asked on, as one connection will do for now */
     _Atomic uint32_t missed;          /**< messages that could have gained by those */
+    _Atomic uint32_t closed;          /**< live, and failed since: failover sends by others meanwhile */
     _Atomic(const fsbml_far_t *) far; /**< extra latency of its rails; NULL: none (flow/latency.c) */
     mca_bml_base_btl_t *bml_btl;      /**< the entry by which the PML knows this endpoint */
     mca_bml_base_btl_t *rdma;         /**< the same in the RDMA list, NULL: not there */

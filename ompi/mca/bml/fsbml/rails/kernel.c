@@ -117,6 +117,13 @@ void fsbml_kernel_connections(bool (*fn)(const fsbml_kernel_connection_t *c, voi
     }
 }
 
+bool fsbml_kernel_is_running(int fd, const char *interface)
+{
+    struct ifreq request = {.ifr_flags = 0};
+    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
+    return 0 != ioctl(fd, SIOCGIFFLAGS, &request) || 0 != (request.ifr_flags & IFF_RUNNING);
+}
+
 bool fsbml_kernel_link(const char *interface, fsbml_kernel_link_t *link)
 {
     struct ifreq request = {.ifr_mtu = 0};

@@ -188,6 +188,9 @@ typedef struct fsbml_kernel_link_t {
 /** State of an interface of this process' network namespace, which /sys need not show. False: there is none.
  */
 bool fsbml_kernel_link(const char *interface, fsbml_kernel_link_t *link);
+/** Whether an interface can carry anything: it is up, and has a carrier; true also if there is none of that
+ * name. `fd`: any socket. */
+bool fsbml_kernel_is_running(int fd, const char *interface);
 
 /* rails/connection.c: what the kernel knows of a TCP connection of this process */
 /** Whether its own address is one of a rail's interface. */

@@ -118,11 +118,14 @@ int fsbml_delivery_arrived(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns, 
 
 /** A path's connection stands: at the start proved by the caller, later a fresh one, which is probed. */
 void fsbml_delivery_path_up(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns) FSBML_NOEXCEPT;
-/** Its connection has failed: an error status, an error callback, no carrier. */
+/** Its connection has failed: an error status, an error callback. */
 void fsbml_delivery_path_failed(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns) FSBML_NOEXCEPT;
 /** A sign that it does not work, such as growing retransmissions: it is suspected if nothing is acknowledged
  * while the peer answers elsewhere. */
 void fsbml_delivery_path_doubtful(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns) FSBML_NOEXCEPT;
+/** It cannot carry anything, as its interface has no carrier: it is suspected at once, if another path takes
+ * messages. */
+void fsbml_delivery_path_cut(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns) FSBML_NOEXCEPT;
 
 /* --------------------------------------------------------------- time and actions */
 

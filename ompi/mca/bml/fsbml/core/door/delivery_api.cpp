@@ -140,6 +140,11 @@ void fsbml_delivery_path_doubtful(fsbml_delivery_t *d, uint32_t path, uint64_t n
     d->impl.path_doubtful(path, now_ns);
 }
 
+void fsbml_delivery_path_cut(fsbml_delivery_t *d, uint32_t path, uint64_t now_ns) noexcept
+{
+    d->impl.path_cut(path, now_ns);
+}
+
 uint64_t fsbml_delivery_due(const fsbml_delivery_t *d) noexcept
 {
     return d->impl.due();

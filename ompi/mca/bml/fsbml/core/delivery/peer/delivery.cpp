@@ -43,6 +43,16 @@ void Delivery::path_doubtful(std::uint32_t path, std::uint64_t now) noexcept
     }
 }
 
+void Delivery::path_cut(std::uint32_t path, std::uint64_t now) noexcept
+{
+    if (path < peer_.n && peer_.ways[path].out.carries() && 0 != (peer_.takes & ~bit(path))) {
+        peer_.ways[path].out.suspect(now, peer_.limits);
+        peer_.at(now);
+        peer_.refresh(path);
+        peer_.work = true;
+    }
+}
+
 std::uint64_t Delivery::heard_elsewhere(std::uint32_t path) const noexcept
 {
     std::uint64_t last = 0;

@@ -202,6 +202,7 @@ public:
     void path_up(std::uint32_t path, std::uint64_t now) noexcept;
     void path_failed(std::uint32_t path, std::uint64_t now) noexcept;
     void path_doubtful(std::uint32_t path, std::uint64_t now) noexcept;
+    void path_cut(std::uint32_t path, std::uint64_t now) noexcept;
 
     std::uint64_t due() const noexcept { return peer_.due; }
     bool tick(std::uint64_t now) noexcept;

@@ -138,7 +138,11 @@ bool Receiver::close(std::uint32_t link, std::uint64_t now, const Record &r) noe
         return false;
     case Incoming::Close::kNow:
         peer_.rides &= ~bit(r.path);
-        w.out.doubt(now, w.heard); // the peer has its reasons
+        if (0 != (peer_.takes & ~bit(r.path))) { // the peer has its reasons, which are this end's as well
+            w.out.suspect(now, peer_.limits);
+        } else {
+            w.out.doubt(now, w.heard);
+        }
         break;
     case Incoming::Close::kBefore:
         late(true);
