@@ -286,6 +286,7 @@ int fsbml_set_up(void)
         return rc;
     }
     fsbml_events_look(has_connections());
+    fsbml_events_set_aside();
     fsbml_tcp_view(&fsbml_peers_tcp);
     fsbml_peers_setup();
     fsbml_send_setup();

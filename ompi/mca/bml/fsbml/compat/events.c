@@ -7,7 +7,10 @@
  * 4.1 takes poll, 5.0 and later take epoll (opal_event_include), for good, before there is any component. So
  * here the engine's event base is exchanged before the BTLs have any events: tcp takes the new one, which
  * Open MPI frees in the end as it would have freed the old one. What others put into that is still served,
- * once a millisecond.
+ * ten thousand times a second.
+ *
+ * So are, where connections are watched by poll, the sockets by which peers connect: a fifth of what each
+ * look takes, for something that happens once a peer.
  *
  * All of it is libevent's and Open MPI's own, of which headers need not be installed. Where a function is not
  * found (an Open MPI with a libevent of its own), the user has named a way to watch, or the base is in use
@@ -17,14 +20,16 @@
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <sys/socket.h>
 
 #include "compat/events.h"
 
 #include "opal/runtime/opal_progress.h"
 
 enum { ADDED = 4 /* EVENT_BASE_COUNT_ADDED */, ONCE_AT_MOST = 3 /* EVLOOP_ONCE | EVLOOP_NONBLOCK */ };
-enum { PRIORITIES = 8 /* OPAL_EVENT_NUM_PRI */, SERVE_NS = 1000000 };
+enum { PRIORITIES = 8 /* OPAL_EVENT_NUM_PRI */, SERVE_NS = 100000 };
 
+struct event;
 struct event_base;
 struct event_config;
 
@@ -39,6 +44,12 @@ static struct {
     int (*count)(struct event_base *base, unsigned which);
     int (*loop)(struct event_base *base, int flags);
     void (*base_free)(struct event_base *base);
+    int (*each)(struct event_base *base,
+                int (*fn)(const struct event_base *base, const struct event *event, void *with), void *with);
+    int (*fd)(const struct event *event);
+    int (*del)(struct event *event);
+    int (*set)(struct event_base *base, struct event *event);
+    int (*add)(struct event *event, const struct timeval *timeout);
 } lib;
 
 static struct event_base *old; /* NULL: there is none */
@@ -60,6 +71,11 @@ static bool find_all(void)
         {"event_base_get_num_events", &lib.count},
         {"event_base_loop", &lib.loop},
         {"event_base_free", &lib.base_free},
+        {"event_base_foreach_event", &lib.each},
+        {"event_get_fd", &lib.fd},
+        {"event_del", &lib.del},
+        {"event_base_set", &lib.set},
+        {"event_add", &lib.add},
     };
     Dl_info opal;
     void *in = 0 != dladdr((const void *) (uintptr_t) opal_progress_register, &opal)
@@ -116,6 +132,13 @@ static int serve(void)
     return 0;
 }
 
+static void serve_from_now(struct event_base *base)
+{
+    old = base;
+    atomic_store(&next_ns, 0);
+    opal_progress_register_lp(serve);
+}
+
 bool fsbml_events_watch(const char *by)
 {
     if (NULL != old || !find_all() || NULL == *lib.engine || 0 == strcmp(by, lib.method(*lib.engine))
@@ -126,12 +149,49 @@ bool fsbml_events_watch(const char *by)
     if (NULL == base) {
         return false;
     }
-    old = *lib.engine;
+    serve_from_now(*lib.engine);
     *lib.engine = base;
-    atomic_store(&next_ns, 0);
-    opal_progress_register_lp(serve);
     FSBML_VERBOSE(FSBML_V_RAILS, "connections are watched by %s", lib.method(base));
     return true;
+}
+
+typedef struct listeners_t {
+    struct event *event[16]; /* tcp has two */
+    size_t n;
+} listeners_t;
+
+static int note_listener(const struct event_base *base, const struct event *event, void *with)
+{
+    listeners_t *all = with;
+    int listens = 0;
+    socklen_t len = sizeof(listens);
+    (void) base;
+    if (all->n < sizeof(all->event) / sizeof(all->event[0])
+        && 0 == getsockopt(lib.fd(event), SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) && 0 != listens) {
+        all->event[all->n++] = (struct event *) (uintptr_t) event;
+    }
+    return 0;
+}
+
+void fsbml_events_set_aside(void)
+{
+    listeners_t all = {.n = 0};
+    if (!find_all() || NULL == *lib.engine || 0 != strcmp("poll", lib.method(*lib.engine))
+        || is_named_by_user() || 0 != lib.each(*lib.engine, note_listener, &all) || 0 == all.n) {
+        return;
+    }
+    if (NULL == old) {
+        struct event_base *base = make("poll");
+        if (NULL == base) {
+            return;
+        }
+        serve_from_now(base);
+    }
+    for (size_t i = 0; i < all.n; ++i) {
+        (void) lib.del(all.event[i]);
+        (void) lib.set(old, all.event[i]);
+        (void) lib.add(all.event[i], NULL);
+    }
 }
 
 /* tcp counts each connection that is made among the reasons for that, and takes off each that is closed, also

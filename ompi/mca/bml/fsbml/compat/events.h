@@ -12,6 +12,9 @@
 /** By "poll" or "epoll" from here on; before BTLs are selected. False: nothing was changed, as the user has
  * named a way, or as it cannot be changed here, or is so already. */
 bool fsbml_events_watch(const char *by);
+/** Once BTLs are selected: where connections are watched by poll, sockets that listen are looked at seldom.
+ */
+void fsbml_events_set_aside(void);
 /** When the component goes; what Open MPI has got stays with it. */
 void fsbml_events_close(void);
 
