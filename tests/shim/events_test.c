@@ -3,6 +3,8 @@
 /* The event base that Open MPI's progress engine looks at is exchanged, and nothing that is in it is lost: on
  * the libevent of this Open MPI. */
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "compat/events.h"
@@ -22,6 +24,8 @@ struct event *event_new(struct event_base *base, int fd, short what, void (*fn)(
                         void *with);
 int event_add(struct event *event, const struct timeval *timeout);
 void event_free(struct event *event);
+int event_base_loop(struct event_base *base, int flags);
+struct event_base *event_get_base(const struct event *event);
 
 extern struct event_base *opal_sync_event_base;
 
@@ -92,8 +96,8 @@ FAKE_TEST(what_waits_by_the_old_one_is_served)
     struct event *late = watch(old, end[0]);
     came = 0;
     CHECK(0 == look() && 0 == came && 1 == write(end[1], "", 1));
-    CHECK(0 == look() && 0 == came); /* it is looked at once a millisecond */
-    virtual_ns += 1000000;
+    CHECK(0 == look() && 0 == came); /* it is looked at every tenth of a millisecond */
+    virtual_ns += 100000;
     CHECK(0 == look() && 1 == came);
     CHECK(0 == event_add(late, NULL));
     fsbml_events_close(); /* which leaves it to its owner */
@@ -102,6 +106,67 @@ FAKE_TEST(what_waits_by_the_old_one_is_served)
     event_base_free(opal_sync_event_base);
     close(end[0]);
     close(end[1]);
+}
+
+static int connected;
+
+static void connects(int fd, short what, void *with)
+{
+    (void) what;
+    (void) with;
+    connected += 0 == close(accept(fd, NULL, NULL));
+}
+
+/* A socket that listens is looked at seldom, what brings data in each turn; in each life of MPI. */
+FAKE_TEST(sockets_that_listen_are_set_aside)
+{
+    enum { READ = 2, PERSIST = 16, NOW = 3 };
+    struct event_base *const base = engine(false);
+    int end[2];
+    CHECK(0 == socketpair(AF_UNIX, SOCK_STREAM, 0, end));
+    struct event *data = watch(base, end[0]);
+    fsbml_events_set_aside();
+    CHECK(NULL == progress_fn); /* nothing listens */
+    for (int life = 0; life < 2; ++life) {
+        struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+        socklen_t len = sizeof(at);
+        const int listener = socket(AF_INET, SOCK_STREAM, 0), other = socket(AF_INET, SOCK_STREAM, 0);
+        CHECK(0 == bind(listener, (struct sockaddr *) &at, len) && 0 == listen(listener, 4)
+              && 0 == getsockname(listener, (struct sockaddr *) &at, &len));
+        struct event *event = event_new(base, listener, READ | PERSIST, connects, NULL);
+        CHECK(0 == event_add(event, NULL));
+        fsbml_events_set_aside();
+        CHECK(NULL != progress_fn && base != event_get_base(event) && base == event_get_base(data)
+              && base == opal_sync_event_base);
+        connected = 0;
+        CHECK(0 == connect(other, (struct sockaddr *) &at, len));
+        (void) event_base_loop(base, NOW);
+        CHECK(0 == connected);
+        virtual_ns += 100000;
+        CHECK(0 == look() && 1 == connected);
+        event_free(event); /* as tcp does when it closes */
+        close(other);
+        close(listener);
+    }
+    fsbml_events_close();
+    CHECK(NULL == progress_fn);
+    event_free(data);
+    event_base_free(base);
+    close(end[0]);
+    close(end[1]);
+}
+
+FAKE_TEST(by_epoll_nothing_is_set_aside)
+{
+    struct event_base *const base = engine(true);
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    CHECK(0 == listen(listener, 4));
+    struct event *event = watch(base, listener);
+    fsbml_events_set_aside();
+    CHECK(NULL == progress_fn && base == event_get_base(event));
+    event_free(event);
+    event_base_free(base);
+    close(listener);
 }
 
 FAKE_TEST(a_base_that_is_in_use_stays)
@@ -142,6 +207,7 @@ void opal_progress_event_users_decrement(void)
 FAKE_TEST(connections_are_looked_at_in_each_turn)
 {
     static mca_btl_base_component_t tcp = {.btl_version = {MCA_BTL_DEFAULT_VERSION("tcp")}};
+    opal_sync_event_base = NULL;
     for (int life = 0; life < 3; ++life) {
         fakes_construct(2);
         fake[1].super.btl_component = 2 == life ? fake[1].super.btl_component : &tcp;

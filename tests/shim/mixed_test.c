@@ -277,15 +277,16 @@ FAKE_TEST(ranks_that_share_a_processor_look_less_often)
     CHECK(shared >= own / 5 && shared <= own / 3);
 }
 
-/* Messages that come in, `turns` of them behind one that was sent; and looks at what is under way. */
-static int calmed_by(int messages, int turns)
+/* Messages of so many bytes that come in, `turns` of them behind one that was sent; and looks at what is
+ * under way. */
+static int calmed_by_long(int messages, int turns, size_t bytes)
 {
     sockets.calmed[0] = 0;
     for (int i = 0; i < messages; ++i) {
         if (i < turns) {
             fsbml_flow_sends();
         }
-        fsbml_flow_receives();
+        fsbml_flow_receives(bytes);
     }
     for (int i = 0; i < 4; ++i) {
         fsbml_sched_charge(fsbml_rails.sched, 0, fsbml_now_ns(), 65536);
@@ -293,6 +294,11 @@ static int calmed_by(int messages, int turns)
         (void) look();
     }
     return sockets.calmed[0];
+}
+
+static int calmed_by(int messages, int turns)
+{
+    return calmed_by_long(messages, turns, 8192);
 }
 
 /* The kernel sets a window anew when messages change their size. Of messages that come behind each other, one
@@ -306,6 +312,8 @@ FAKE_TEST(short_messages_that_come_one_by_one_have_room)
     CHECK(1 == calmed_by(64, 64) && 0 == calmed_by(0, 0));
     CHECK(0 == calmed_by(63, 0) && 1 == calmed_by(1, 0) && 0 == calmed_by(640, 64)); /* of a few at least */
     CHECK(0 == calmed_by(64, 31) && 1 == calmed_by(64, 33));
+    CHECK(1 == calmed_by_long(64, 64, 12000)
+          && 0 == calmed_by_long(64, 64, 12000)); /* not longer ones, either */
     sockets.window = 0;
     down();
 }

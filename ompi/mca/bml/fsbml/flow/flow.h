@@ -18,6 +18,9 @@
 
 /** Messages up to this size are urgent; those beyond FSBML_FLOW_BULK may wait. */
 enum { FSBML_FLOW_URGENT = 4096 };
+/** Of a message that comes in, up to so many bytes are sooner acknowledged packet by packet
+ * (compat/socket.c). */
+enum { FSBML_FLOW_CALM = 9216 };
 
 /** Once there are rails. `urgent` is called when small messages come amid bulk again, or no more. */
 void fsbml_flow_setup(void (*urgent)(bool begins));
@@ -55,7 +58,8 @@ typedef struct fsbml_flow_t {
         mixed_until_ns[FSBML_FLOW_KINDS]; /**< bulk that comes until then has these in its midst */
     /* what each message writes, apart from what it only reads */
     _Alignas(64) _Atomic bool has_sent; /**< since it has received */
-    _Atomic uint32_t received, answers; /**< messages; those that came in behind one that was sent */
+    _Atomic uint32_t received,
+        answers; /**< messages; those of a few packets that came in behind one that was sent */
 } fsbml_flow_t;
 extern fsbml_flow_t fsbml_flow;
 
@@ -66,13 +70,14 @@ static inline void fsbml_flow_sends(void)
         atomic_store_explicit(&fsbml_flow.has_sent, true, memory_order_relaxed);
     }
 }
-static inline void fsbml_flow_receives(void)
+static inline void fsbml_flow_receives(size_t bytes)
 {
     const uint32_t received = atomic_load_explicit(&fsbml_flow.received, memory_order_relaxed);
     atomic_store_explicit(&fsbml_flow.received, received + 1, memory_order_relaxed);
     if (atomic_load_explicit(&fsbml_flow.has_sent, memory_order_relaxed)) {
         const uint32_t answers = atomic_load_explicit(&fsbml_flow.answers, memory_order_relaxed);
-        atomic_store_explicit(&fsbml_flow.answers, answers + 1, memory_order_relaxed);
+        atomic_store_explicit(&fsbml_flow.answers, answers + (bytes <= FSBML_FLOW_CALM ? 1 : 0),
+                              memory_order_relaxed);
         atomic_store_explicit(&fsbml_flow.has_sent, false, memory_order_relaxed);
     }
 }

@@ -43,7 +43,7 @@ static mca_btl_base_module_t *visible_btl(const recv_slot_t *slot, mca_btl_base_
 static void recv_trampoline(FSBML_RECV_PARAMS(btl, des))
 {
     const recv_slot_t *slot = (const recv_slot_t *) FSBML_RECV_DATA(des);
-    fsbml_flow_receives();
+    fsbml_flow_receives(des->des_segments[0].seg_len);
     mca_btl_base_module_t *visible = visible_btl(slot, btl);
     fsbml_received_by(slot->cbfunc, visible, FSBML_RECV_TAG(des), des, visible == btl, slot->data);
 }
