@@ -173,6 +173,15 @@ static int note_listener(const struct event_base *base, const struct event *even
     return 0;
 }
 
+static void move(const listeners_t *all, struct event_base *to)
+{
+    for (size_t i = 0; i < all->n; ++i) {
+        (void) lib.del(all->event[i]);
+        (void) lib.set(to, all->event[i]);
+        (void) lib.add(all->event[i], NULL);
+    }
+}
+
 void fsbml_events_set_aside(void)
 {
     listeners_t all = {.n = 0};
@@ -187,11 +196,7 @@ void fsbml_events_set_aside(void)
         }
         serve_from_now(base);
     }
-    for (size_t i = 0; i < all.n; ++i) {
-        (void) lib.del(all.event[i]);
-        (void) lib.set(old, all.event[i]);
-        (void) lib.add(all.event[i], NULL);
-    }
+    move(&all, old);
 }
 
 /* tcp counts each connection that is made among the reasons for that, and takes off each that is closed, also
@@ -213,8 +218,12 @@ void fsbml_events_look(bool always)
 
 void fsbml_events_close(void)
 {
+    listeners_t all = {.n = 0};
     if (NULL != old) {
         opal_progress_unregister(serve);
+        if (NULL != *lib.engine && 0 == lib.each(old, note_listener, &all)) {
+            move(&all, *lib.engine);
+        }
         if (0 == lib.count(old, ADDED)) { /* else it is somebody's */
             lib.base_free(old);
         }
