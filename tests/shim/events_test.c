@@ -29,16 +29,10 @@ struct event_base *event_get_base(const struct event *event);
 
 extern struct event_base *opal_sync_event_base;
 
-int opal_progress_register_lp(opal_progress_callback_t fn)
-{
-    progress_fn = fn;
-    return OPAL_SUCCESS;
-}
-
 /* A turn of the engine. */
 static int look(void)
 {
-    const opal_progress_callback_t fn = progress_fn;
+    const opal_progress_callback_t fn = low_progress_fn;
     return fn();
 }
 
@@ -78,11 +72,11 @@ FAKE_TEST(poll_is_exchanged_for_epoll)
 {
     struct event_base *const old = engine(false);
     CHECK(0 == strcmp("poll", event_base_get_method(old)));
-    CHECK(fsbml_events_watch("epoll") && old != opal_sync_event_base && NULL != progress_fn);
+    CHECK(fsbml_events_watch("epoll") && old != opal_sync_event_base && NULL != low_progress_fn);
     CHECK(0 == strcmp("epoll", event_base_get_method(opal_sync_event_base)));
     CHECK(!fsbml_events_watch("epoll")); /* once */
     fsbml_events_close();
-    CHECK(NULL == progress_fn && 0 == strcmp("epoll", event_base_get_method(opal_sync_event_base)));
+    CHECK(NULL == low_progress_fn && 0 == strcmp("epoll", event_base_get_method(opal_sync_event_base)));
     event_base_free(opal_sync_event_base); /* as Open MPI does */
 }
 
@@ -126,7 +120,7 @@ FAKE_TEST(sockets_that_listen_are_set_aside)
     CHECK(0 == socketpair(AF_UNIX, SOCK_STREAM, 0, end));
     struct event *data = watch(base, end[0]);
     fsbml_events_set_aside();
-    CHECK(NULL == progress_fn); /* nothing listens */
+    CHECK(NULL == low_progress_fn); /* nothing listens */
     for (int life = 0; life < 2; ++life) {
         struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
         socklen_t len = sizeof(at);
@@ -136,7 +130,7 @@ FAKE_TEST(sockets_that_listen_are_set_aside)
         struct event *event = event_new(base, listener, READ | PERSIST, connects, NULL);
         CHECK(0 == event_add(event, NULL));
         fsbml_events_set_aside();
-        CHECK(NULL != progress_fn && base != event_get_base(event) && base == event_get_base(data)
+        CHECK(NULL != low_progress_fn && base != event_get_base(event) && base == event_get_base(data)
               && base == opal_sync_event_base);
         connected = 0;
         CHECK(0 == connect(other, (struct sockaddr *) &at, len));
@@ -146,7 +140,7 @@ FAKE_TEST(sockets_that_listen_are_set_aside)
         CHECK(0 == look() && 1 == connected);
         if (1 == life) {
             fsbml_events_close(); /* before tcp does */
-            CHECK(NULL == progress_fn && base == event_get_base(event));
+            CHECK(NULL == low_progress_fn && base == event_get_base(event));
         }
         event_free(event);
         close(other);
@@ -165,7 +159,7 @@ FAKE_TEST(by_epoll_nothing_is_set_aside)
     CHECK(0 == listen(listener, 4));
     struct event *event = watch(base, listener);
     fsbml_events_set_aside();
-    CHECK(NULL == progress_fn && base == event_get_base(event));
+    CHECK(NULL == low_progress_fn && base == event_get_base(event));
     event_free(event);
     event_base_free(base);
     close(listener);
@@ -177,7 +171,7 @@ FAKE_TEST(a_base_that_is_in_use_stays)
     CHECK(0 == pipe(end));
     struct event_base *const base = engine(false);
     struct event *early = watch(base, end[0]);
-    CHECK(!fsbml_events_watch("epoll") && base == opal_sync_event_base && NULL == progress_fn);
+    CHECK(!fsbml_events_watch("epoll") && base == opal_sync_event_base && NULL == low_progress_fn);
     event_free(early);
     event_base_free(base);
     close(end[0]);

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "fake_btl.h"
+#include "fake_progress.h"
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/runtime/mpiruntime.h"
 #ifndef FSBML_OMPI_4
@@ -122,76 +122,6 @@ int fsbml_kvs_get(const ompi_process_name_t *from, const char *key, fsbml_kvs_mo
     long n = fsbml_hello_pack(&peer_hello, *data, fsbml_hello_packed_max());
     *len = n > 0 ? (size_t) n : 0;
     return n > 0 ? OMPI_SUCCESS : OMPI_ERROR;
-}
-
-static _Atomic(opal_progress_callback_t) progress_fn;          /* of the proofs */
-static _Atomic(opal_progress_callback_t) failover_progress_fn; /* while there is failover */
-static _Atomic bool looks_are_told;
-
-int opal_progress_register(opal_progress_callback_t fn)
-{
-    if (fsbml_away_looked == fn) {
-        looks_are_told = true;
-    } else if (fsbml_failover_look == fn) {
-        failover_progress_fn = fn;
-    } else {
-        progress_fn = fn;
-    }
-    return OPAL_SUCCESS;
-}
-
-int opal_progress_unregister(opal_progress_callback_t fn)
-{
-    opal_progress_callback_t mine = fn;
-    if (fsbml_away_looked == fn) {
-        looks_are_told = false;
-    }
-    (void) atomic_compare_exchange_strong(&progress_fn, &mine, NULL);
-    mine = fn;
-    (void) atomic_compare_exchange_strong(&failover_progress_fn, &mine, NULL);
-    return OPAL_SUCCESS;
-}
-
-/* Time passes only when a test says so: the shim's one clock is this one. A look at it may take time. */
-static _Atomic uint64_t virtual_ns = 1000000000u;
-static uint64_t look_ns;
-static _Atomic int other_clocks; /* looks at any other */
-
-/* Libraries of Open MPI's (UCX) wait for time to pass while they are loaded, before main(). */
-static bool time_is_virtual;
-
-int clock_gettime(clockid_t id, struct timespec *ts)
-{
-    if (!time_is_virtual) {
-        return (int) syscall(SYS_clock_gettime, id, ts);
-    }
-    virtual_ns += look_ns;
-    const uint64_t now = virtual_ns;
-    other_clocks += CLOCK_MONOTONIC != id;
-    ts->tv_sec = (time_t) (now / 1000000000u);
-    ts->tv_nsec = (long) (now % 1000000000u);
-    return 0;
-}
-
-/* Time passes where a test says so: a processor that others want must not make a loop over a virtual second
- * take minutes. */
-int sched_yield(void)
-{
-    return 0;
-}
-
-static inline void pass_time(unsigned ms)
-{
-    virtual_ns += (uint64_t) ms * 1000000u;
-    if (looks_are_told) {
-        (void) fsbml_away_looked();
-    }
-    const opal_progress_callback_t fn[2] = {progress_fn, failover_progress_fn};
-    for (int i = 0; i < 2; ++i) {
-        if (NULL != fn[i]) {
-            (void) fn[i]();
-        }
-    }
 }
 
 static mca_btl_base_selected_module_t *selected[N_FAKES];

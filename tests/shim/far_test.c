@@ -11,21 +11,13 @@ enum { TAG = MCA_BTL_TAG_PML + 1, US = 1000, MS = 1000000 };
 
 /* --------------------------------------------------------- the process */
 
-static opal_progress_callback_t low; /* its function of low priority */
-
-int opal_progress_register_lp(opal_progress_callback_t fn)
-{
-    low = fn;
-    return OPAL_SUCCESS;
-}
-
 static mca_bml_fsbml_endpoint_t *ep;
 
 /* What the kernel says of both rails is what it said of the pair that measured, but for this on the first. */
 static void up(uint64_t farther_ns)
 {
     mca_bml_fsbml_params.per_peer = true;
-    low = NULL;
+    low_progress_fn = NULL;
     for (uint64_t i = 0; i < 2; ++i) {
         kernel[i].round_trip_ns = 50 * US + (0 == i ? 2 * farther_ns : 0);
         kernel[i].segments = 100;
@@ -58,8 +50,8 @@ static void later(unsigned ms)
 {
     for (const uint64_t until = virtual_ns + (uint64_t) ms * MS; virtual_ns < until; virtual_ns += 50 * US) {
         opal_progress();
-        if (NULL != low) {
-            (void) low();
+        if (NULL != low_progress_fn) {
+            (void) low_progress_fn();
         }
     }
 }
@@ -174,12 +166,12 @@ FAKE_TEST(some_never_ask)
                                       : 1 == i ? FSBML_POLICY_SINGLE
                                                : FSBML_POLICY_ARRIVAL;
         mca_bml_fsbml_params.per_peer = i < 2;
-        low = NULL;
+        low_progress_fn = NULL;
         kernel[0].asked = kernel[1].asked = 0;
         kernel_connects();
         ep = net_up(40, 80);
         table_comes();
-        CHECK(NULL == low);
+        CHECK(NULL == low_progress_fn);
         later(20);
         CHECK(0 == kernel[0].asked + kernel[1].asked && NULL == ep->far);
         down();
