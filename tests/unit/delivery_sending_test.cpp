@@ -37,6 +37,32 @@ TEST(DeliverySending, HeaderIsInNetworkOrder)
     EXPECT_EQ(-EBADMSG, arrive(p[1], 1, seal));
 }
 
+// After an eighth of what is acknowledged at once; and no message waits while memory is given back.
+TEST(DeliverySending, AcknowledgesWithTheNextMessage)
+{
+    fsbml_delivery_limits_t l = limits();
+    l.ack_messages = 32;
+    Pair p(l);
+    fsbml_delivery_seal_t seal{};
+    fsbml_delivery_arrival_t arrival{};
+    pump(p, 0);
+    pump(p, 1);
+    for (int i = 1; i <= 4; ++i) {
+        ASSERT_EQ(0, send(p[0], 0, 16, &seal));
+        ASSERT_EQ(1, arrive(p[1], 0, seal, &arrival));
+        EXPECT_FALSE(arrival.work || arrival.released);
+        ASSERT_EQ(0, send(p[1], 0, 16, &seal));
+        EXPECT_EQ(i < 4 ? 8 : 16, seal.bytes);
+    }
+    ASSERT_EQ(1, arrive(p[0], 0, seal, &arrival));
+    EXPECT_EQ(16, arrival.header);
+    EXPECT_TRUE(arrival.released && !arrival.work);
+    EXPECT_EQ(4U, pump(p, 0).size()); // which gives all of them back
+    ASSERT_EQ(0, send(p[0], 0, 16, &seal));
+    ASSERT_EQ(1, arrive(p[1], 0, seal, &arrival));
+    EXPECT_FALSE(arrival.released);
+}
+
 TEST(DeliverySending, BoundsTheMessagesAhead)
 {
     fsbml_delivery_limits_t l = limits();
