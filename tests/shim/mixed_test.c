@@ -316,6 +316,21 @@ FAKE_TEST(short_messages_that_come_one_by_one_have_room)
     down();
 }
 
+/* What failover has taken from a connection goes by others: it keeps no rail busy. */
+FAKE_TEST(what_a_closed_path_has_left_does_not_count)
+{
+    kernel_connects();
+    kernel[0].queued = 100000;
+    up();
+    CHECK(100000 == fsbml_sockets_look(0).queued);
+    atomic_store(&ep->closed, 1);
+    CHECK(0 == fsbml_sockets_look(0).queued && 1 == fsbml_sockets_look(0).n);
+    atomic_store(&ep->closed, 0);
+    CHECK(100000 == fsbml_sockets_look(0).queued);
+    down();
+    kernel[0].queued = 0;
+}
+
 /* Offers a part of much for the fast rail, or another one: a policy that has chosen is not overruled. */
 static int taken_by(fsbml_policy_t policy)
 {

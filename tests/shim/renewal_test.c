@@ -94,6 +94,7 @@ static void close_1(void)
     sockets.closed[1] = true;
     wait_for(300);
     CHECK(1 == fsbml_framed_rails(framed) && 1 == sockets.renewed[1]);
+    CHECK(2 == atomic_load(&framed->ep->closed)); /* for flow */
 }
 
 FAKE_TEST(the_end_that_counts_connects_when_both_have_ended)
