@@ -29,9 +29,22 @@ fsbml_failover_counters_t fsbml_failover_counters(uint32_t rail)
 /* This node's ends of the rails: a cable that is pulled here need not be found out by silence. */
 static struct {
     int fd; /* any socket, to ask by; -1: there is none */
+    uint32_t
+        known; /* rails whose interface said at the start that it runs: one that works may never say it */
     _Atomic uint64_t asked_ns;
-    _Atomic uint32_t cut; /* rails whose interface carries nothing */
+    _Atomic uint32_t cut; /* of these, those that carry nothing */
 } cables = {.fd = -1};
+
+static uint32_t rails_that_run(void)
+{
+    uint32_t run = 0;
+    for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
+        char interface[FSBML_NAME_MAX];
+        fsbml_kernel_interface(r, interface);
+        run |= fsbml_kernel_is_running(cables.fd, interface) ? fsbml_bit(r) : 0;
+    }
+    return run;
+}
 
 void fsbml_failover_act_setup(void)
 {
@@ -40,6 +53,7 @@ void fsbml_failover_act_setup(void)
         atomic_store(&counted[r].sent_again, 0);
     }
     cables.fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    cables.known = cables.fd >= 0 ? rails_that_run() : 0;
     atomic_store(&cables.asked_ns, 0);
     atomic_store(&cables.cut, 0);
 }
@@ -54,18 +68,13 @@ void fsbml_failover_act_teardown(void)
 
 static void look_at_cables(uint64_t now)
 {
-    uint32_t cut = 0;
-    if (now - atomic_load_explicit(&cables.asked_ns, memory_order_relaxed) < LOOK_NS || cables.fd < 0) {
+    if (now - atomic_load_explicit(&cables.asked_ns, memory_order_relaxed) < LOOK_NS || 0 == cables.known) {
         return;
     }
     atomic_store_explicit(&cables.asked_ns, now, memory_order_relaxed);
-    for (uint32_t r = 0; r < fsbml_rails.n_rails; ++r) {
-        char interface[FSBML_NAME_MAX];
-        fsbml_kernel_interface(r, interface);
-        cut |= fsbml_kernel_is_running(cables.fd, interface) ? 0 : fsbml_bit(r);
-    }
-    if (0 != (cut & ~atomic_exchange(&cables.cut, cut))) {
-        fsbml_framed_all_due(now);
+    const uint32_t cut = cables.known & ~rails_that_run(), before = atomic_exchange(&cables.cut, cut);
+    if (0 != (cut & ~before) && !fsbml_framed_all_due(now)) {
+        atomic_store(&cables.cut, before); /* it is noticed at the next look */
     }
 }
 

@@ -126,9 +126,10 @@ void fsbml_framed_add(fsbml_framed_t *p);
 void fsbml_framed_remove(fsbml_framed_t *p);
 /** Calls a function for each peer that is due; meanwhile none goes. Not while another thread is at it. */
 void fsbml_framed_each_due(uint64_t now, void (*act)(fsbml_framed_t *p));
-/** Something is to be done at `ns`, or was to be sooner: for a peer, for all of them. */
+/** Something is to be done at `ns`, or was to be sooner: for a peer; for all of them, false: not while
+ * another thread goes through them. */
 void fsbml_framed_due(fsbml_framed_t *p, uint64_t ns);
-void fsbml_framed_all_due(uint64_t ns);
+bool fsbml_framed_all_due(uint64_t ns);
 /** Live rails whose path takes messages. With the lock. */
 uint32_t fsbml_framed_rails(const fsbml_framed_t *p);
 

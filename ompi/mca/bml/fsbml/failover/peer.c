@@ -23,13 +23,16 @@ void fsbml_framed_due(fsbml_framed_t *p, uint64_t ns)
     lower(&all.due_ns, ns);
 }
 
-void fsbml_framed_all_due(uint64_t ns)
+bool fsbml_framed_all_due(uint64_t ns)
 {
-    opal_mutex_lock(&all.lock);
+    if (0 != opal_mutex_trylock(&all.lock)) {
+        return false;
+    }
     for (fsbml_framed_t *p = all.first; NULL != p; p = p->next) {
         fsbml_framed_due(p, ns);
     }
     opal_mutex_unlock(&all.lock);
+    return true;
 }
 
 void fsbml_framed_each_due(uint64_t now, void (*act)(fsbml_framed_t *p))
