@@ -19,24 +19,24 @@ static _Atomic(opal_progress_callback_t) failover_progress_fn; /* while there is
 static _Atomic(opal_progress_callback_t) low_progress_fn;      /* of low priority, which comes last */
 static _Atomic bool looks_are_told;
 
-int opal_progress_register(opal_progress_callback_t fn)
+static int enter(opal_progress_callback_t fn, _Atomic(opal_progress_callback_t) *other)
 {
     if (fsbml_away_looked == fn) {
         looks_are_told = true;
     } else {
-        progress_fn = fn;
+        *(fsbml_failover_look == fn ? &failover_progress_fn : other) = fn;
     }
     return OPAL_SUCCESS;
 }
 
+int opal_progress_register(opal_progress_callback_t fn)
+{
+    return enter(fn, &progress_fn);
+}
+
 int opal_progress_register_lp(opal_progress_callback_t fn)
 {
-    if (fsbml_failover_look == fn) {
-        failover_progress_fn = fn;
-    } else {
-        low_progress_fn = fn;
-    }
-    return OPAL_SUCCESS;
+    return enter(fn, &low_progress_fn);
 }
 
 int opal_progress_unregister(opal_progress_callback_t fn)

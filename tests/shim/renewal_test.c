@@ -2,6 +2,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections that are made anew: at either end nothing is left of the old one before the end that counts the
  * paths has the next one made, and no message meets a connection that its BTL has closed. */
+#include <net/if.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
+
 #include "fake_refusal.h"
 #include "fake_sockets.h"
 
@@ -9,6 +13,26 @@ enum { RAILS = 2, W_TYPE = 1, W_JOB, W_RANK, W_SEQ, W_COUNT, N_WORDS = 8, MS = 1
 
 static fsbml_framed_t *framed;
 static mca_bml_base_btl_t *bml_btl;
+
+/* Rails whose interface has no carrier. */
+static uint32_t without_carrier;
+
+int ioctl(int fd, unsigned long request, ...)
+{
+    va_list arguments;
+    va_start(arguments, request);
+    struct ifreq *of = va_arg(arguments, struct ifreq *);
+    va_end(arguments);
+    if (SIOCGIFFLAGS != request) {
+        return (int) syscall(SYS_ioctl, fd, request, of);
+    }
+    uint32_t rail = 0;
+    while (rail < fsbml_rails.n_rails && 0 != strcmp(of->ifr_name, fsbml_rails.rail[rail].name)) {
+        ++rail;
+    }
+    of->ifr_flags = (short) (IFF_UP | (0 == (without_carrier & fsbml_bit(rail)) ? IFF_RUNNING : 0));
+    return 0;
+}
 
 /* ----------------------------------------------------------------------- the two ends */
 
@@ -239,5 +263,27 @@ FAKE_TEST(an_idle_end_that_has_lost_all_connections_makes_new_ones)
     CHECK(0 == fsbml_framed_rails(framed) && 1 == sockets.renewed[0] && 1 == sockets.renewed[1]);
     wait_for(2 * SECOND);
     CHECK(frames(0) > 0 && frames(1) > 0); /* for which the BTL connects */
+    end();
+}
+
+/* A cable is pulled at this end: nothing need be late. But an interface that works may never say that it
+ * runs. */
+FAKE_TEST(a_rail_without_carrier_is_left_at_once)
+{
+    begin(0);
+    wait_for(20);
+    CHECK(3 == fsbml_framed_rails(framed));
+    without_carrier = 2;
+    wait_for(20);
+    CHECK(1 == fsbml_framed_rails(framed) && 2 == atomic_load(&framed->ep->closed));
+    CHECK(NULL != strstr(framed->way[1].cause, "carrier"));
+    end();
+    begin(0); /* rail 1 has never said it */
+    wait_for(20);
+    CHECK(3 == fsbml_framed_rails(framed));
+    without_carrier = 3;
+    wait_for(20);
+    CHECK(2 == fsbml_framed_rails(framed));
+    without_carrier = 0;
     end();
 }

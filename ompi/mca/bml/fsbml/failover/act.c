@@ -80,8 +80,7 @@ static void look_at_cables(uint64_t now)
 
 static void note_closed(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 {
-    p->failed |= fsbml_bit(rail);
-    atomic_store(&p->ep->closed, p->failed);
+    p->ep->closed |= fsbml_bit(rail);
     p->way[rail].cause = 0 != (atomic_load(&cables.cut) & fsbml_bit(rail)) ? "its interface has no carrier"
                          : FSBML_CONNECTION_STANDS != p->way[rail].connection
                              ? "its connection has ended"
@@ -141,12 +140,11 @@ static void end_job(const fsbml_framed_t *p)
 
 static void tell_up(fsbml_framed_t *p, uint32_t rail, uint64_t now)
 {
-    if (0 != (p->failed & fsbml_bit(rail))) {
+    if (0 != (p->ep->closed & fsbml_bit(rail))) {
         FSBML_VERBOSE(FSBML_V_RAILS, "rail %s to %s carries messages again, after %.1f s",
                       fsbml_rails.rail[rail].name, OMPI_NAME_PRINT(&p->ep->proc->super.proc_name),
                       (double) (now - p->way[rail].failed_ns) / 1e9);
-        p->failed &= ~fsbml_bit(rail);
-        atomic_store(&p->ep->closed, p->failed);
+        p->ep->closed &= ~fsbml_bit(rail);
         p->told &= ~fsbml_bit(rail);
         p->broken &= ~fsbml_bit(rail);
     }
@@ -171,7 +169,7 @@ static void look_at_paths(fsbml_framed_t *p, uint64_t now)
 {
     /* Once a rail has failed, the peer may have no path by which to tell of another one's end. */
     if (now - p->looked_ns < LOOK_NS
-        || (0 == p->failed && fsbml_delivery_idle(p->delivery) && !has_lost_all(p))) {
+        || (0 == p->ep->closed && fsbml_delivery_idle(p->delivery) && !has_lost_all(p))) {
         return;
     }
     p->looked_ns = now;
@@ -271,7 +269,7 @@ void fsbml_framed_act(fsbml_framed_t *p)
             give_up(p);
         }
         /* All peers at the same time, as they are gone through for one. */
-        fsbml_framed_due(p, 0 != p->failed ? now + LOOK_NS : (now / IDLE_NS + 1) * IDLE_NS);
+        fsbml_framed_due(p, 0 != p->ep->closed ? now + LOOK_NS : (now / IDLE_NS + 1) * IDLE_NS);
         fsbml_framed_due(p, fsbml_delivery_due(p->delivery));
         p->acting = false;
     }

@@ -82,7 +82,7 @@ typedef struct fsbml_framed_t {
     fsbml_message_t *first, *last; /**< no path takes them; in order */
     fsbml_message_t *all;
     uint32_t numbered, up;         /**< rails whose path has a number; that the core knows of */
-    uint32_t failed, told;         /**< rails that carry no messages; of which that was shown */
+    uint32_t told;                 /**< rails that carry no messages (ep->closed) of which that was shown */
     uint32_t broken;               /**< of those: whose connection its BTL has given up */
     bool acting, again;            /**< a thread does what is to be done; there is more */
     bool stranded;                 /**< no path is left, or was for as long as messages may wait */

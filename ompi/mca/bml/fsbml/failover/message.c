@@ -327,7 +327,7 @@ bool fsbml_message_control(fsbml_framed_t *p, uint32_t rail, const void *frame, 
         return false;
     }
     /* Not written at once to a connection that may be broken: tcp would take that for sent. */
-    const uint32_t priority = 0 != (p->failed & fsbml_bit(rail)) ? 0 : MCA_BTL_DES_FLAGS_PRIORITY;
+    const uint32_t priority = 0 != (p->ep->closed & fsbml_bit(rail)) ? 0 : MCA_BTL_DES_FLAGS_PRIORITY;
     opal_mutex_unlock(&p->lock);
     mca_btl_base_descriptor_t *des =
         real->btl_alloc(real, path->super.btl_endpoint, MCA_BTL_NO_ORDER, bytes,

@@ -58,8 +58,8 @@ typedef struct fsbml_flow_t {
         mixed_until_ns[FSBML_FLOW_KINDS]; /**< bulk that comes until then has these in its midst */
     /* what each message writes, apart from what it only reads */
     _Alignas(64) _Atomic bool has_sent; /**< since it has received */
-    _Atomic uint32_t received,
-        answers; /**< messages; those of a few packets that came in behind one that was sent */
+    _Atomic uint32_t received;          /**< messages */
+    _Atomic uint32_t answers;           /**< of a few packets, that came in behind one that was sent */
 } fsbml_flow_t;
 extern fsbml_flow_t fsbml_flow;
 
