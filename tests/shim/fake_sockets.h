@@ -65,6 +65,16 @@ int fsbml_socket_calm(int fd, int before, bool calm)
     return window;
 }
 
+void fsbml_socket_quicken(int fd)
+{
+    (void) fd;
+}
+
+void fsbml_socket_push(int fd)
+{
+    (void) fd;
+}
+
 bool fsbml_socket_ends(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint,
                        fsbml_socket_ends_t *ends)
 {

@@ -134,8 +134,7 @@ static inline void fsbml_received_by(mca_btl_base_module_recv_cb_fn_t fn, mca_bt
 #endif
 }
 
-/* Set where a put that is complete has also landed. 4.1 has no flag for it: there it may still be on its
- * way. */
+/* Set where a put that is complete has also landed; 4.1 has no flag for it. */
 #ifdef MCA_BTL_FLAGS_RDMA_REMOTE_COMPLETION
 #    define FSBML_BTL_FLAGS_REMOTE_COMPLETION MCA_BTL_FLAGS_RDMA_REMOTE_COMPLETION
 #else
@@ -296,8 +295,7 @@ void fsbml_closing_end(const fsbml_closing_t *closing);
 /** The same from the beginning of MPI_Finalize to fini; the function is called just before. */
 void fsbml_closing_init(void (*finalize_has_begun)(void));
 void fsbml_closing_fini(void);
-/** True while no peer can have reached MPI_Finalize: peers wait there for this process, except if told not
- * to, and in sessions. */
+/** True while no peer can have reached MPI_Finalize: peers wait there, unless told not to, or in sessions. */
 bool fsbml_closing_is_far_off(void);
 /** Is this process in MPI_Finalize? */
 bool fsbml_closing_has_begun(void);
@@ -341,6 +339,9 @@ void fsbml_socket_hasten(const mca_btl_base_module_t *btl, const struct mca_btl_
 int fsbml_socket_find(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 /** Bulk slows down messages of some KiB: makes a connection nearly as it was, or not, if it was `before`. */
 int fsbml_socket_calm(int fd, int before, bool calm);
+/** Once a connection: has what gets lost sent again sooner. Nothing on its way: has what waits sent. */
+void fsbml_socket_quicken(int fd);
+void fsbml_socket_push(int fd);
 typedef struct fsbml_socket_ends_t {
     struct sockaddr_storage own, peer; /**< addresses and ports of a connection */
     socklen_t len;

@@ -82,6 +82,9 @@ static bool is_connected(fsbml_connection_t *c)
                                   .place = c->place,
                                   .fd = fd,
                                   .number = is ? fsbml_kernel_socket(fd) : 0};
+        if (is) {
+            fsbml_socket_quicken(fd);
+        }
         if (fd >= 0 && !is) {
             FSBML_VERBOSE(
                 FSBML_V_PEER, "rail %s to %s: tcp's connection is not what it should be, and is not asked",
@@ -154,6 +157,9 @@ static void add(fsbml_connection_t *c, fsbml_flow_seen_t *seen)
         return;
     }
     c->window = fsbml_socket_calm(c->fd, c->window, one_by_one);
+    if (0 != now.queued && 0 == now.in_flight) {
+        fsbml_socket_push(c->fd);
+    }
     ++seen->n;
     const fsbml_flow_connection_t since = {.acknowledged = now.acknowledged - c->last.acknowledged,
                                            .busy_ns = now.busy_ns - c->last.busy_ns,
