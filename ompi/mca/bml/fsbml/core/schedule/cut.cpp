@@ -21,9 +21,11 @@ constexpr std::size_t kLeast = 128;  // ... and of the message at least
 constexpr std::size_t kGranule = 64; // bytes
 
 constexpr Ticks kCopy = kTicksPerNs / 8; // a byte: the receiver puts pieces together
-// A quarter of the time that the message takes as a whole must be gained. So only a message that hardly waits
-// for others is cut: in a stream rails are busy anyway, and a piece that is late delays all of its message.
+// A quarter of the time must be gained that the message takes as a whole, without what it waits for others
+// anyway. Behind others also several times what pieces cost, or a quarter of all: in a stream of short
+// messages rails are busy anyway, and the processors have no time to give away.
 constexpr Ticks kWorth = 4;
+constexpr Ticks kTolls = 8;
 // What a further piece costs at either end besides its own overheads: it is made, found, and waited for.
 constexpr Ticks kPiece = 2000 * kTicksPerNs;
 
@@ -55,18 +57,21 @@ std::size_t Scheduler::cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_
     const VftSlot *const slots = vfts_.load(std::memory_order_acquire);
     const Ticks now = clock(now_ns), beyond = this->beyond();
     Ticks vft[FSBML_MAX_RAILS], extra[FSBML_MAX_RAILS];
-    const auto arrival = [&](std::size_t rail, std::size_t size) {
+    const auto delivery = [&](std::size_t rail, Ticks busy_until, std::size_t size) {
         const std::uint64_t steps = byte_steps(size);
-        return models_.row(steps)[rail].delivery<true>(vft[rail], now, beyond, steps) - models_.handicap(rail)
-               + extra[rail];
+        return models_.row(steps)[rail].delivery<true>(busy_until, now, beyond, steps);
+    };
+    const auto arrival = [&](std::size_t rail, std::size_t size) {
+        return delivery(rail, vft[rail], size) - models_.handicap(rail) + extra[rail];
     };
     std::size_t first = 0;
-    Ticks whole = ~Ticks{0};
+    Ticks whole = ~Ticks{0}, wait = ~Ticks{0};
     for (std::uint32_t left = rails; 0 != left; left &= left - 1) {
         const auto rail = static_cast<std::size_t>(__builtin_ctz(left));
         vft[rail] = slots[rail].vft.load(std::memory_order_relaxed);
         extra[rail] = nullptr != far ? extra_of(*far, rail) : 0;
         const Ticks then = arrival(rail, bytes);
+        wait = std::min(wait, delivery(rail, vft[rail], bytes) - delivery(rail, now, bytes));
         first = then < whole ? rail : first;
         whole = std::min(whole, then);
     }
@@ -74,10 +79,11 @@ std::size_t Scheduler::cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_
     if (passes_at_once(models_.row(steps)[first], fsbml::backlog(vft[first], now, beyond), steps)) {
         return 0;
     }
-    const Ticks cost = kCopy * bytes + whole / kWorth;
-    const Ticks limit = whole > cost ? whole - cost : 0;
     // The processors at both ends do one piece after the other.
     const Ticks toll = 2 * models_.row()[first].o_s.load(std::memory_order_relaxed) + kPiece;
+    const Ticks own = (whole - wait) / kWorth;
+    const Ticks cost = kCopy * bytes + std::max(own, std::min(whole / kWorth, kTolls * toll));
+    const Ticks limit = whole > cost ? whole - cost : 0;
     const std::size_t least = std::max(kGranule, bytes / kLeast);
     for (std::uint32_t left = rails & ~(std::uint32_t{1} << first); 0 != left; left &= left - 1) {
         const auto rail = static_cast<std::size_t>(__builtin_ctz(left));
