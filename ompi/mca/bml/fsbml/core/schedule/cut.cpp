@@ -65,13 +65,12 @@ std::size_t Scheduler::cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_
         return delivery(rail, vft[rail], size) - models_.handicap(rail) + extra[rail];
     };
     std::size_t first = 0;
-    Ticks whole = ~Ticks{0}, wait = ~Ticks{0};
+    Ticks whole = ~Ticks{0};
     for (std::uint32_t left = rails; 0 != left; left &= left - 1) {
         const auto rail = static_cast<std::size_t>(__builtin_ctz(left));
         vft[rail] = slots[rail].vft.load(std::memory_order_relaxed);
         extra[rail] = nullptr != far ? extra_of(*far, rail) : 0;
         const Ticks then = arrival(rail, bytes);
-        wait = std::min(wait, delivery(rail, vft[rail], bytes) - delivery(rail, now, bytes));
         first = then < whole ? rail : first;
         whole = std::min(whole, then);
     }
@@ -81,6 +80,11 @@ std::size_t Scheduler::cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_
     }
     // The processors at both ends do one piece after the other.
     const Ticks toll = 2 * models_.row()[first].o_s.load(std::memory_order_relaxed) + kPiece;
+    Ticks wait = ~Ticks{0};
+    for (std::uint32_t left = rails; 0 != left; left &= left - 1) {
+        const auto rail = static_cast<std::size_t>(__builtin_ctz(left));
+        wait = std::min(wait, delivery(rail, vft[rail], bytes) - delivery(rail, now, bytes));
+    }
     const Ticks own = (whole - wait) / kWorth;
     const Ticks cost = kCopy * bytes + std::max(own, std::min(whole / kWorth, kTolls * toll));
     const Ticks limit = whole > cost ? whole - cost : 0;
