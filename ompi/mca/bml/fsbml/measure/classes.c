@@ -127,7 +127,7 @@ static void fetch_others(const fsbml_pairs_t *pairs, uint64_t deadline, fsbml_ta
         (void) fsbml_table_merge(table, part);
     }
     if ('\0' != missing[0]) {
-        opal_show_help(FSBML_HELP, "part of the table", true, fsbml_node_name(), missing);
+        opal_show_help(FSBML_HELP, "no table", true, fsbml_node_name(), missing);
     }
     free(none);
     free(part);
@@ -160,10 +160,11 @@ static void fetch_table(void)
             }
             fetch_others(pairs, fsbml_now_ns() + fsbml_calibrate_limit_ns(rounds), table);
         } else {
-            const ompi_process_name_t leader = fsbml_pairs_name(rank);
+            char missing[16];
+            snprintf(missing, sizeof(missing), "%u", rank);
             memset(table, 0, sizeof(*table));
             snprintf(table->reason, sizeof(table->reason), "the measured parameters did not arrive");
-            opal_show_help(FSBML_HELP, "no table", true, fsbml_node_name(), OMPI_NAME_PRINT(&leader));
+            opal_show_help(FSBML_HELP, "no table", true, fsbml_node_name(), missing);
         }
         fsbml_table_apply(table); /* with a reason in place of rails: it is not asked for again */
         partial = false;

@@ -271,6 +271,12 @@ static bool is_default(const char *name)
            || MCA_BASE_VAR_SOURCE_DEFAULT == source;
 }
 
+static bool refuse(const char *name, const char *text, const char *known)
+{
+    opal_show_help(FSBML_HELP, "bad word", true, name, NULL != text ? text : "", known);
+    return false;
+}
+
 /* Sets choice to the place of a word among three. */
 static bool validate_choice(const char *name, const char *text, const char *const word[3], int *choice)
 {
@@ -282,8 +288,7 @@ static bool validate_choice(const char *name, const char *text, const char *cons
         }
     }
     snprintf(list, sizeof(list), "%s, %s, %s", word[0], word[1], word[2]);
-    opal_show_help(FSBML_HELP, "bad word", true, name, NULL != text ? text : "", list);
-    return false;
+    return refuse(name, text, list);
 }
 
 /* The variable system frees and clears strings when MPI ends: defaults are set anew each time. */
@@ -328,9 +333,7 @@ int fsbml_params_register(const mca_base_component_t *component)
         p->valid = validate(&number[i]) && p->valid;
     }
     if (0 != fsbml_policy_parse(NULL != policy_text ? policy_text : "", &p->policy)) {
-        opal_show_help(FSBML_HELP, "bad policy", true, NULL != policy_text ? policy_text : "",
-                       fsbml_policy_list());
-        p->valid = false;
+        p->valid = refuse("policy", policy_text, fsbml_policy_list());
     }
     /* in the order of their types */
     static const char *const when[] = {"auto", "on", "off"}, *const cache_mode[] = {"off", "read", "write"};
