@@ -1,8 +1,9 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a job would gain from other rails or rules: the job and the rails, both simulated, and the results as
-// text and JSON.
+// What a job would gain from other rails or rules: the job (job.cpp, read by sim/trace), the rails
+// (rails.cpp), both simulated (study.cpp, by sim/engine; FSBML's rule is sim/rules/fsbml.cpp), and the
+// results as text and JSON.
 #ifndef FSBML_TOOLS_WHATIF_HPP
 #define FSBML_TOOLS_WHATIF_HPP
 

@@ -6,9 +6,9 @@
  * what tcp does otherwise than a rail's BTL should (compat/pairing.c, compat/goodbye.c, compat/closing.c,
  * compat/socket.c).
  *
- * All differences between the Open MPI versions that FSBML supports (4.1, 5.0, 6.0) are in this room. Another
- * version: docs/porting.md; first socket.c (what tcp keeps to itself), kvs.c and the conditions below, and
- * peers/hooks.h for a patched one. A newer one counts as 6.0 if its interfaces are the same.
+ * How the Open MPI versions that FSBML supports (4.1, 5.0, 6.0) differ is in this room, but for what a
+ * patched one has (peers/hooks.h). Another version: docs/porting.md; first socket.c (what tcp keeps to
+ * itself), kvs.c and the conditions below. A newer one counts as 6.0 if its interfaces are the same.
  */
 #ifndef MCA_BML_FSBML_COMPAT_H
 #define MCA_BML_FSBML_COMPAT_H

@@ -82,7 +82,7 @@ typedef struct fsbml_framed_t {
     fsbml_message_t *first, *last; /**< no path takes them; in order */
     fsbml_message_t *all;
     uint32_t numbered, up;         /**< rails whose path has a number; that the core knows of */
-    uint32_t told;                 /**< rails that carry no messages (ep->closed) of which that was shown */
+    uint32_t told;                 /**< of closed rails (ep->closed), those that the user was told of */
     uint32_t broken;               /**< of those: whose connection its BTL has given up */
     bool acting, again;            /**< a thread does what is to be done; there is more */
     bool stranded;                 /**< no path is left, or was for as long as messages may wait */
@@ -176,7 +176,8 @@ void fsbml_renew_look(fsbml_framed_t *p, uint64_t now);
 /** From now on peers may say that they have ended a connection. */
 void fsbml_renew_setup(void);
 
-/* failover/act.c: what the core wants done */
+/* failover/act.c: what the core wants done; looks at carriers and retransmissions; tells the user that a rail
+ * has failed or is back */
 /** Has all that is to be done for a peer done, by this thread or the one that is at it. Without the lock. */
 void fsbml_framed_act(fsbml_framed_t *p);
 /** The progress function. */

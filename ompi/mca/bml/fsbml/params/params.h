@@ -3,7 +3,8 @@
 /**
  * @file
  * MCA parameters: their names, ranges, defaults and help texts (params/params.c). A value out of range is an
- * error, never corrected silently. For users they are in docs/using.md and docs/man/fsbml.7.
+ * error, never corrected silently. A new one is a member below, its registration in params.c, and a line for
+ * users in docs/using.md and docs/man/fsbml.7; also in fsbml_params_agreed() if both ends must have the same.
  */
 #ifndef MCA_BML_FSBML_PARAMS_H
 #define MCA_BML_FSBML_PARAMS_H

@@ -32,7 +32,7 @@ typedef struct mca_bml_fsbml_rail_t {
     _Atomic bool reversed;          /**< measured the other way round than this process sends */
     fsbml_loggp_t model;            /**< what the scheduler has then */
     bool in_table;                  /**< the table has parameters of it */
-    bool in_turn;                   /**< the table says that a process uses one of such rails */
+    bool in_turn;                   /**< the table says that a process uses one of these (measure/table.c) */
     fsbml_loggp_t params;           /**< those in the table, in the direction in which this process sends */
     _Atomic uint64_t way_ns;        /**< of FSBML's smallest packet, by the model; 0: there is none */
     _Atomic uint64_t L_ns;          /**< of the model */
@@ -112,10 +112,10 @@ void fsbml_name_btl(const mca_btl_base_module_t *btl, unsigned ordinal, char nam
 /** Fills in all that an interface's name leads to, but for where its device is. "" everywhere if there is no
  * such interface. */
 void fsbml_about_interface(const char *interface, fsbml_rail_about_t *about);
-/** The drivers of links without a device (veth, tap) say 10 or 10,000 Mbit/s, whatever there is behind
- * them. */
 /** What an interface's driver says, in Mbit/s; 0: nothing. */
 uint32_t fsbml_interface_speed(const char *interface);
+/** The drivers of links without a device (veth, tap) say 10 or 10,000 Mbit/s, whatever there is behind
+ * them. */
 bool fsbml_speed_is_made_up(const char *interface, uint32_t mbps);
 /** Whether a user's word means this rail: name, key, interface, address, network, device, PCI address, or BTL
  * component. */

@@ -9,9 +9,10 @@
  * - A descriptor is made by the BTL of the chosen rail, works with that BTL only, and is freed by it: from
  *   the pseudo BTL's btl_free (send/btl.c), or after completion where the PML gave up ownership. A pending
  *   one belongs to send/held.c until a rail takes it.
- * - What its BTL refuses is freed by send/refused.c once another rail has a copy, pending if none takes one;
- *   a descriptor that the PML keeps (no BTL ownership) stays the PML's to free. After ERROR or UNREACH nobody
- *   frees it: tcp still has it (fsbml_refused_is_whole). With failover, failover/message.c frees.
+ * - What its BTL refuses is freed by send/refused.c once another rail has a copy of it, and if none takes
+ * one, by send/held.c, whose copy is pending; a descriptor that the PML keeps (no BTL ownership) stays the
+ * PML's to free. After ERROR or UNREACH nobody frees it: tcp still has it (fsbml_refused_is_whole). With
+ * failover, failover/message.c frees.
  * - The rail of a message is chosen by fsbml_choose() below, which asks core/schedule/vft_scheduler.
  * - Completions, messages and errors of real BTLs reach the PML as the pseudo BTL's (send/recv.c).
  * - Put and get have one RDMA entry for a peer, as ob1 looks it up by the BTL of the eager entry. With an
@@ -165,7 +166,8 @@ mca_btl_base_descriptor_t *fsbml_refused_alloc(mca_bml_fsbml_endpoint_t *ep, uin
 mca_btl_base_descriptor_t *fsbml_refused_prepare(mca_bml_fsbml_endpoint_t *ep, uint32_t tried,
                                                  struct opal_convertor_t *convertor, size_t packed,
                                                  uint8_t order, size_t reserve, size_t *size, uint32_t flags);
-/** `refused` did not take the descriptor. Negative: no rail did, and it is as it was. */
+/** `refused` did not take the descriptor: another rail does, or it is pending. Negative: it is the caller's,
+ * as it was, since the PML keeps it or there is no memory. */
 int fsbml_refused_send(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *refused,
                        mca_btl_base_descriptor_t *des, mca_btl_base_tag_t tag);
 

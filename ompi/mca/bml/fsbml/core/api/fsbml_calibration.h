@@ -67,8 +67,8 @@ typedef struct fsbml_fit_t {
     double duplex;   /**< time of both directions at once by that of one alone: 1 full duplex, 2 half; 0: not
                         known */
     double together; /**< time of this rail beside all others by that alone: 1 is no interference; 0: not
-                        known. Of rails in turn: what one carries alone by what all carry: from 1 on, others
-                        gain nothing */
+                        known. Of rails in turn (below): the rate of one alone by that of all: from 1 on,
+                        the others gain nothing */
     double residual; /**< median |measured - fitted| / fitted of the g,G line */
     bool
         in_turn; /**< the processor feeds no more of such rails than one at a time: a process uses one of them

@@ -124,8 +124,9 @@ private:
 //
 // While small messages are sent as well, a rail takes no more bulk than its window: what it needs to stay
 // busy. What is refused stays with the PML, which offers it again, so that its rail is chosen when there is
-// room, and nothing small waits behind much. Else it takes 10 ms more of fragments, so that little is with a
-// rail that becomes slow, and of whole messages all: a program may send them and then compute.
+// room, and nothing small waits behind much. Without small messages it takes 10 ms of fragments more than its
+// window, so that little is with a rail that becomes slow, and all whole messages: a program may send them
+// and then compute.
 //
 // A peer that has next to nothing under way is not refused: what the others have may wait for their ends of
 // the rail, to which other nodes send as well, and this end would be idle.
@@ -211,7 +212,7 @@ void add_connection(fsbml_flow_seen_t &seen, const fsbml_flow_connection_t &c) n
 // At a look, a rail that has something to do is asked for; what is seen corrects its rate in the scheduler
 // (LiveRate), and what was charged to it; from both follows how much bulk it may have (Windows). A rail
 // that gets nothing, as it has become far slower or its model says so, is tried with a small piece of bulk
-// now and then. A rate that lasts is told of.
+// now and then. A rate that is another by a quarter for 0.3 s is told of (change()).
 class Feedback
 {
 public:

@@ -4,7 +4,8 @@
 // Which rail delivers first, what a message costs it, and what is cut: policies, the scheduler, observers
 // of decisions, and the types behind the handles of both. What they work on is in models.hpp. The least time
 // of arrival decides (vft_scheduler.cpp), so that a slow rail is passed over while it is idle, as long as a
-// busy one delivers sooner.
+// busy one delivers sooner. Bulk may take another rail (flow/windows.cpp), and a rail with which all carry
+// less is left out from the start (measure/start/together.cpp).
 #ifndef FSBML_SCHEDULE_HPP
 #define FSBML_SCHEDULE_HPP
 

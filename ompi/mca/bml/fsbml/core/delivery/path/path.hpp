@@ -213,7 +213,7 @@ private:
 };
 
 // outgoing.cpp: one path, the direction from here to the peer: its numbers, what is kept of its messages, and
-// its state, with that a path is dead (watch()).
+// its state: suspected (suspect()), or dead, as it was silent for too long (watch()).
 //
 //                 connection stands                    failed, nothing under way
 //   down ------------------------------> proving <---------------------------+

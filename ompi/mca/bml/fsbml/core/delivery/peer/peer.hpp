@@ -1,8 +1,8 @@
 // Copyright (c) 2026      The FSBML developers. All rights reserved.
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Each message to a peer and from it exactly once, while paths die and come back: Delivery, and what it is
-// made of.
+// Each message to a peer and from it exactly once, while paths die and come back: Delivery (delivery.cpp),
+// and what it is made of.
 #ifndef FSBML_DELIVERY_PEER_HPP
 #define FSBML_DELIVERY_PEER_HPP
 

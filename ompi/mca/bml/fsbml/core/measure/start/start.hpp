@@ -207,14 +207,15 @@ void sweep_level(fsbml_fit_t *fits, std::size_t n);
 bool fit_is_like(const fsbml_fit_t &fit, const fsbml_fit_t &other) noexcept;
 bool sweep_confirms(const fsbml_sweep_t &seen, const fsbml_fit_t &fit) noexcept;
 
-// Interference of rails: streams on all of them at once, compared with the rates that each has alone.
+// together.cpp: interference of rails: streams on all of them at once, compared with the rates that each has
+// alone.
 //
 // A rail that is slower beside the others, each time, is scheduled as what it is there: its gaps per byte are
 // scaled. A rail with which all carry clearly less than without it, each time, is left out. Where sending
-// keeps the processor busy, losses are the processor's, and nothing is scaled. Where it feeds all no faster
-// than the best alone, each process uses one of those that are as good as that, and other processes of the
-// node others; the slower ones are left out. Not so below a Gbit/s: there it is busy because other processes
-// have it, as those that start a job do.
+// keeps the processor busy, losses are the processor's, and nothing is scaled. Where the processor feeds all
+// rails no faster than the best one alone, each process of a node uses one of the rails that are as good as
+// the best, another process another one; slower rails are left out. Not so below a Gbit/s: there the
+// processor is busy because other processes have it, as those that start a job do.
 class Together
 {
 public:
