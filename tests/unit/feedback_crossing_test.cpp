@@ -100,6 +100,32 @@ TEST(FeedbackOfCrossingBulk, WhatMayHaveArrivedIsNoBacklog)
     }
 }
 
+// That acknowledgements come late takes nothing from what is on the way: the rail would get more than it
+// carries.
+TEST(FeedbackOfCrossingBulk, WhatIsUnderWayIsABacklog)
+{
+    constexpr std::uint64_t left = 12'000;
+    VirtualRails net(fast_and_slow(), {kFast, kSlow});
+    for (int i = 0; i < 2; ++i) {
+        net.now += kMs;
+        fsbml_sched_charge(net.sched.get(), 1, net.now, 2 * left);
+        ASSERT_TRUE(fsbml_feedback_begin(net.feedback.get(), net.now));
+        ASSERT_TRUE(fsbml_feedback_asks(net.feedback.get(), 1, net.now));
+        fsbml_flow_seen_t seen{};
+        seen.n = 1;
+        seen.queued = seen.in_flight = left;
+        seen.received = 100'000;
+        seen.usual_ns = kLate;
+        seen.round_trip_ns = 100'000;
+        seen.payload = 1.0;
+        seen.all_known = true;
+        fsbml_feedback_seen(net.feedback.get(), 1, net.now, &seen);
+        fsbml_feedback_end(net.feedback.get(), 0);
+    }
+    EXPECT_GE(static_cast<double>(net.backlog(1)), kSlow * left - 100e3);
+    EXPECT_LT(static_cast<double>(net.backlog(1)), kSlow * left);
+}
+
 TEST(FeedbackOfCrossingBulk, ARailThatFallsIsFoundOut)
 {
     VirtualRails net(fast_and_slow(), {kFast, kSlow});
