@@ -83,7 +83,7 @@ static void send_there(mca_bml_base_btl_t *bml_btl)
     }
     if (0 == chance(2)) {
         size_t payload = size - 16;
-        fsbml_flow.mixed_until_ns[FSBML_FLOW_SMALL] = UINT64_MAX;
+        fsbml_flow.mixed_until_ns = UINT64_MAX;
         fsbml_flow.short_until_ns[FSBML_FLOW_SMALL] = 0;
         mca_bml_base_prepare_src(bml_btl, &data, MCA_BTL_NO_ORDER, 16, &payload, flags, &des);
         CHECK(NULL != des && size - 16 == payload);

@@ -78,18 +78,17 @@ FAKE_TEST(small_messages_and_answers_are_urgent)
     static const struct {
         mca_btl_base_tag_t tag;
         size_t bytes;
-        bool is[FSBML_FLOW_KINDS];
-    } of[] = {{FSBML_TAG_MATCH, FSBML_FLOW_URGENT, {[FSBML_FLOW_SMALL] = true}},
-              {FSBML_TAG_ACK, 64, {[FSBML_FLOW_ANSWER] = true}},
-              {FSBML_TAG_MATCH, FSBML_FLOW_URGENT + 1, {false}},
-              {FSBML_TAG_MATCH + 1, 64, {false}}}; /* a rendezvous */
+        bool is_small, is_answer;
+    } of[] = {{FSBML_TAG_MATCH, FSBML_FLOW_URGENT, true, false},
+              {FSBML_TAG_ACK, 64, false, true},
+              {FSBML_TAG_MATCH, FSBML_FLOW_URGENT + 1, false, false},
+              {FSBML_TAG_MATCH + 1, 64, false, false}}; /* a rendezvous */
     for (int i = 0; i < (int) (sizeof(of) / sizeof(of[0])); ++i) {
         up();
         bulk();
         fsbml_note_urgent(of[i].tag, of[i].bytes, fsbml_now_ns());
-        for (int k = 0; k < FSBML_FLOW_KINDS; ++k) {
-            CHECK(of[i].is[k] == (0 != fsbml_flow.mixed_until_ns[k]));
-        }
+        CHECK(of[i].is_small == (0 != fsbml_flow.mixed_until_ns));
+        CHECK(of[i].is_answer == (0 != fsbml_flow.short_until_ns[FSBML_FLOW_ANSWER]));
         down();
     }
 }
@@ -235,7 +234,7 @@ FAKE_TEST(without_feedback_they_are_always_long)
     bulk();
     fsbml_flow_urgent(fsbml_now_ns(), FSBML_FLOW_SMALL);
     bulk();
-    CHECK(!is_short() && 0 == fsbml_flow.mixed_until_ns[FSBML_FLOW_SMALL]);
+    CHECK(!is_short() && 0 == fsbml_flow.mixed_until_ns);
     world_down(2);
 }
 

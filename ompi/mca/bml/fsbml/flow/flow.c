@@ -8,8 +8,6 @@
 
 #include "opal/runtime/opal_progress.h"
 
-enum { SHORT_NS = 1000000000 }; /* queues stay short for so long */
-
 fsbml_flow_t fsbml_flow;
 
 static struct {
@@ -38,31 +36,18 @@ static bool is_short(uint64_t now, bool whole)
     return is_short_for(FSBML_FLOW_SMALL, now) || (!whole && is_short_for(FSBML_FLOW_ANSWER, now));
 }
 
-static void reach(_Atomic uint64_t *to, uint64_t ns)
-{
-    if (ns > atomic_load_explicit(to, memory_order_relaxed)) {
-        atomic_store_explicit(to, ns, memory_order_relaxed);
-    }
-}
-
-/* Queues become short where urgent messages and bulk are mixed. That costs bulk the choice of a slower rail
+/* Queues become short where small messages and bulk are mixed. That costs bulk the choice of a slower rail
  * that is idle, and a handshake, so a message between two phases of a program does not count: when the next
  * one begins, nothing of the first is under way, whatever the model says. */
 void fsbml_flow_bulk_comes(uint64_t now)
 {
-    uint32_t mixed = 0;
-    for (int k = 0; k < FSBML_FLOW_KINDS; ++k) {
-        const uint64_t until = atomic_load_explicit(&fsbml_flow.mixed_until_ns[k], memory_order_relaxed);
-        mixed |= now < until ? fsbml_bit((uint32_t) k) : 0;
+    if (now >= atomic_load_explicit(&fsbml_flow.mixed_until_ns, memory_order_relaxed)) {
+        return;
     }
-    const bool drained = 0 != mixed && fsbml_sockets_are_drained();
-    for (; 0 != mixed; mixed &= mixed - 1) {
-        const int k = __builtin_ctz(mixed);
-        if (drained) {
-            atomic_store_explicit(&fsbml_flow.mixed_until_ns[k], 0, memory_order_relaxed);
-        } else {
-            reach(&fsbml_flow.short_until_ns[k], now + SHORT_NS);
-        }
+    if (fsbml_sockets_are_drained()) {
+        atomic_store_explicit(&fsbml_flow.mixed_until_ns, 0, memory_order_relaxed);
+    } else {
+        fsbml_flow_reach(&fsbml_flow.short_until_ns[FSBML_FLOW_SMALL], now + FSBML_FLOW_SHORT_NS);
     }
 }
 
@@ -84,8 +69,8 @@ int fsbml_flow_rail(mca_bml_fsbml_endpoint_t *ep, uint32_t best, uint32_t rails,
     }
     *bytes = piece.bytes;
     if (rail >= 0) {
-        reach(&fsbml_flow.bulk_until_ns,
-              now + fsbml_sched_predict(fsbml_rails.sched, (size_t) rail, now, piece.bytes));
+        fsbml_flow_reach(&fsbml_flow.bulk_until_ns,
+                         now + fsbml_sched_predict(fsbml_rails.sched, (size_t) rail, now, piece.bytes));
     }
     return rail;
 }
@@ -207,9 +192,9 @@ static uint64_t jiffy_ns(void)
 void fsbml_flow_setup(void (*urgent)(bool begins))
 {
     atomic_store(&fsbml_flow.bulk_until_ns, 0);
+    atomic_store(&fsbml_flow.mixed_until_ns, 0);
     for (int k = 0; k < FSBML_FLOW_KINDS; ++k) {
         atomic_store(&fsbml_flow.short_until_ns[k], 0);
-        atomic_store(&fsbml_flow.mixed_until_ns[k], 0);
     }
     if (0 == fsbml_rails.n_groups) {
         return;

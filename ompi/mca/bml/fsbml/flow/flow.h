@@ -53,9 +53,8 @@ typedef enum { FSBML_FLOW_SMALL, FSBML_FLOW_ANSWER, FSBML_FLOW_KINDS } fsbml_flo
 
 typedef struct fsbml_flow_t {
     _Atomic uint64_t short_until_ns[FSBML_FLOW_KINDS]; /**< until then queues are short for these */
-    _Atomic uint64_t bulk_until_ns; /**< until then this process' bulk is on its way, by the model */
-    _Atomic uint64_t
-        mixed_until_ns[FSBML_FLOW_KINDS]; /**< bulk that comes until then has these in its midst */
+    _Atomic uint64_t bulk_until_ns;  /**< until then this process' bulk is on its way, by the model */
+    _Atomic uint64_t mixed_until_ns; /**< bulk that comes until then has small messages in its midst */
     /* what each message writes, apart from what it only reads */
     _Alignas(64) _Atomic bool has_sent; /**< since it has received */
     _Atomic uint32_t received;          /**< messages */
@@ -82,13 +81,27 @@ static inline void fsbml_flow_receives(size_t bytes)
     }
 }
 
-/** An urgent message is to be sent. */
+static inline void fsbml_flow_reach(_Atomic uint64_t *to, uint64_t ns)
+{
+    if (ns > atomic_load_explicit(to, memory_order_relaxed)) {
+        atomic_store_explicit(to, ns, memory_order_relaxed);
+    }
+}
+
+/** Queues stay short for so long. */
+enum { FSBML_FLOW_SHORT_NS = 1000000000 };
+
+/** An urgent message is to be sent. Whoever waits for an answer has bulk to send, whatever this end sends
+ * next; a small message may be the last of both. */
 static inline void fsbml_flow_urgent(uint64_t now, fsbml_flow_kind_t kind)
 {
-    _Atomic uint64_t *mixed = &fsbml_flow.mixed_until_ns[kind];
     const uint64_t bulk = atomic_load_explicit(&fsbml_flow.bulk_until_ns, memory_order_relaxed);
-    if (now < bulk && bulk > atomic_load_explicit(mixed, memory_order_relaxed)) {
-        atomic_store_explicit(mixed, bulk, memory_order_relaxed);
+    if (now < bulk) {
+        if (FSBML_FLOW_ANSWER == kind) {
+            fsbml_flow_reach(&fsbml_flow.short_until_ns[FSBML_FLOW_ANSWER], now + FSBML_FLOW_SHORT_NS);
+        } else {
+            fsbml_flow_reach(&fsbml_flow.mixed_until_ns, bulk);
+        }
     }
 }
 
@@ -99,10 +112,7 @@ void fsbml_flow_bulk_comes(uint64_t now);
 static inline void fsbml_flow_begins(size_t bytes)
 {
     if (bytes >= FSBML_FLOW_URGENT
-        && 0
-               != (atomic_load_explicit(&fsbml_flow.mixed_until_ns[FSBML_FLOW_SMALL], memory_order_relaxed)
-                   | atomic_load_explicit(&fsbml_flow.mixed_until_ns[FSBML_FLOW_ANSWER],
-                                          memory_order_relaxed))) {
+        && 0 != atomic_load_explicit(&fsbml_flow.mixed_until_ns, memory_order_relaxed)) {
         fsbml_flow_bulk_comes(fsbml_now_ns());
     }
 }
