@@ -65,11 +65,6 @@ int fsbml_socket_calm(int fd, int before, bool calm)
     return window;
 }
 
-void fsbml_socket_quicken(int fd)
-{
-    (void) fd;
-}
-
 void fsbml_socket_push(int fd)
 {
     (void) fd;

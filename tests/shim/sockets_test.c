@@ -217,26 +217,6 @@ FAKE_TEST(what_waits_in_the_kernel_is_sent)
     tcp_down();
 }
 
-/* Where the kernel has the option, in steps of its own clock; what the system has set lower stays. */
-FAKE_TEST(what_is_lost_is_sent_again_soon)
-{
-    enum { RTO_MIN_US = 45, MOST_US = 60000 };
-    const int low = 8000;
-    int before = 0, us = 0;
-    socklen_t len = sizeof(us);
-    up();
-    for (int i = 0; i < 2; ++i) {
-        (void) tcp_connect(0, 0);
-        const int fd = tcp_endpoint[0][0]->descriptor;
-        const int has = 0 == i ? getsockopt(fd, IPPROTO_TCP, RTO_MIN_US, &before, &len)
-                               : setsockopt(fd, IPPROTO_TCP, RTO_MIN_US, &low, sizeof(low));
-        CHECK(1 == fsbml_sockets_look(0).n);
-        CHECK(has == getsockopt(fd, IPPROTO_TCP, RTO_MIN_US, &us, &len));
-        CHECK(0 != has || (0 == i ? us <= before && us <= MOST_US : us < 50000));
-    }
-    tcp_down();
-}
-
 /* A kernel acknowledges for a process that does nothing; a network that is not there, or a queue that is
  * full, does not. */
 FAKE_TEST(what_is_not_acknowledged_is_told_from_what_is_not_read)

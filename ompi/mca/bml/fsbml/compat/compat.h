@@ -339,8 +339,7 @@ void fsbml_socket_hasten(const mca_btl_base_module_t *btl, const struct mca_btl_
 int fsbml_socket_find(const mca_btl_base_module_t *btl, const struct mca_btl_base_endpoint_t *endpoint);
 /** Bulk slows down messages of some KiB: makes a connection nearly as it was, or not, if it was `before`. */
 int fsbml_socket_calm(int fd, int before, bool calm);
-/** Once a connection: has what gets lost sent again sooner. Nothing on its way: has what waits sent. */
-void fsbml_socket_quicken(int fd);
+/** Has what waits sent, where nothing is on its way. */
 void fsbml_socket_push(int fd);
 typedef struct fsbml_socket_ends_t {
     struct sockaddr_storage own, peer; /**< addresses and ports of a connection */

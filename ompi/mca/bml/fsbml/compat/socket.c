@@ -147,20 +147,6 @@ int fsbml_socket_calm(int fd, int before, bool calm)
     return calm ? clamp : 0;
 }
 
-/* What a switch drops at the end of a burst, TCP sends again after 0.2 s at least, which is meant for the
- * Internet (Vasudevan et al., SIGCOMM 2009). Here after 50 ms, as the other end may keep an acknowledgement
- * for 40; sooner where the system is set so. Linux has the option since 6.15. */
-void fsbml_socket_quicken(int fd)
-{
-    enum { RTO_MIN_US = 45 /* TCP_RTO_MIN_US, which older headers lack */, WAIT_US = 50000 };
-    int us = 0;
-    socklen_t len = sizeof(us);
-    if (0 == getsockopt(fd, IPPROTO_TCP, RTO_MIN_US, &us, &len) && us > WAIT_US) {
-        us = WAIT_US;
-        (void) setsockopt(fd, IPPROTO_TCP, RTO_MIN_US, &us, sizeof(us));
-    }
-}
-
 /* A queue of this node that is full refuses a segment (tc's tbf, as limits for containers and clouds have it,
  * when many connections send at once). If the connection has nothing else on its way, no acknowledgement
  * makes the kernel try again: it does so after 0.2 s, as if the receiver had no room. To ask once more for

@@ -82,9 +82,6 @@ static bool is_connected(fsbml_connection_t *c)
                                   .place = c->place,
                                   .fd = fd,
                                   .number = is ? fsbml_kernel_socket(fd) : 0};
-        if (is) {
-            fsbml_socket_quicken(fd);
-        }
         if (fd >= 0 && !is) {
             FSBML_VERBOSE(
                 FSBML_V_PEER, "rail %s to %s: tcp's connection is not what it should be, and is not asked",
