@@ -70,7 +70,7 @@ double open_files()
     return static_cast<double>(std::distance(begin(files), end(files))) - 1;
 }
 
-// Every block says who sent it, and to whom.
+// Every block has its sender and its receiver.
 class Exchange
 {
 public:

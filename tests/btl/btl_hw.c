@@ -101,7 +101,7 @@ static int hw_register_error(mca_btl_base_module_t *btl, mca_btl_base_module_err
 static int hw_finalize(mca_btl_base_module_t *btl)
 {
     module_t *m = (module_t *) btl;
-    if (!m->dead && m->descriptors > m->outstanding) { /* nobody may free what a dead one has refused */
+    if (!m->dead && m->descriptors > m->outstanding) { /* what a dead one has refused may not be freed */
         fprintf(stderr, "btl hw: %u descriptors of module %u were not given back (rank %u)\n",
                 m->descriptors - m->outstanding, m->index, my_rank);
     }

@@ -125,7 +125,7 @@ extern module_t module[MODULES];
 extern segment_t *own, *of_rank[RANKS];
 extern uint32_t my_rank;
 /* Memory registered so far. A handle may come back by another thread, with a message of a peer that was sent
- * it: TSan does not see that through another process, so whoever registers adds, and whoever takes a message
+ * it: TSan does not see that through another process, so what registers adds, and what takes a message
  * reads. */
 extern _Atomic uint32_t registered;
 mca_btl_base_component_t *hw_component(void);

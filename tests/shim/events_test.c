@@ -80,7 +80,7 @@ FAKE_TEST(poll_is_exchanged_for_epoll)
     event_base_free(opal_sync_event_base); /* as Open MPI does */
 }
 
-/* Somebody has kept a pointer to the old base, and waits by it. */
+/* Other code has kept a pointer to the old base, and waits by it. */
 FAKE_TEST(what_waits_by_the_old_one_is_served)
 {
     int end[2];

@@ -127,7 +127,7 @@ FAKE_TEST(the_end_that_counts_connects_when_both_have_ended)
     close_1();
     CHECK(1 == says() && 0 == frames(1));
     wait_for(2 * SECOND);
-    CHECK(1 == says()); /* again, as nobody has answered */
+    CHECK(1 == says()); /* again, as there was no answer */
     CHECK(0 == frames(1) && 1 == sockets.renewed[1]);
     peer_says(1);
     wait_for(20);

@@ -172,7 +172,7 @@ FAKE_TEST(a_rail_is_known_again_behind_a_stream)
         ready();
         fsbml_calibrate();
         CHECK(100000 == net[1].L_ns);
-        CHECK(farther == (0 != net_wanted_ns)); /* only who measures asks for streams */
+        CHECK(farther == (0 != net_wanted_ns)); /* only a process that measures asks for streams */
         job_down();
     }
     (void) unlink(kept);

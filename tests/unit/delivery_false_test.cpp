@@ -142,7 +142,7 @@ public:
         case 9: // closes what was never so far, or another generation
             return 0 == random() % 2 ? said(record(kClose, handle, path, seal.generation, next - 1 - far))
                                      : said(record(kClose, handle, path, seal.generation + wrong, next));
-        case 10: { // resumes what nobody has closed
+        case 10: { // resumes what was not closed
             Bytes frame = said(record(kResume, handle, path, w_generation(path), w_number(path)));
             add(frame, Bytes(8, static_cast<std::uint8_t>(random())));
             return frame;

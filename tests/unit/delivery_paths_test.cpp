@@ -41,7 +41,7 @@ TEST(Delivery, IsStrandedWhenThereWasNoPathForLong)
     EXPECT_EQ(1U, w.end[0].stranded); // told once
     w.fault(World::kMend, w.clock.now, 0, 1);
     w.run_for(5 * kSecond);
-    expect_done(w); // for who goes on all the same
+    expect_done(w); // for a caller that goes on all the same
 
     l.wait_ns = 0;
     World at_once(l, 1, 1);
@@ -51,7 +51,7 @@ TEST(Delivery, IsStrandedWhenThereWasNoPathForLong)
     EXPECT_EQ(1U, at_once.end[0].stranded);
 }
 
-// Nobody says that a path has failed: only the transport's signs go on, of what was sent and of what is
+// No call says that a path has failed: only the transport's signs go on, of what was sent and of what is
 // asked.
 TEST(Delivery, IsStrandedWhenAllPathsAreSilentForLong)
 {

@@ -157,7 +157,7 @@ TEST(Delivery, IsNotDeadWhileThePeerIsSilent)
     w.run_for(3900 * kMs);
     EXPECT_EQ(0U, w.end[0].dead + w.end[1].dead);
     w.run_for(3 * kSecond);
-    EXPECT_EQ(1U, w.end[0].dead + w.end[1].dead); // whoever finds out first takes the connection apart
+    EXPECT_EQ(1U, w.end[0].dead + w.end[1].dead); // the end that finds out first takes the connection apart
 }
 
 TEST(Delivery, NeverSuspectsASlowPathWithoutASign)

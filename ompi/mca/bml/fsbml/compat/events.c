@@ -224,7 +224,7 @@ void fsbml_events_close(void)
         if (NULL != *lib.engine && 0 == lib.each(old, note_listener, &all)) {
             move(&all, *lib.engine);
         }
-        if (0 == lib.count(old, ADDED)) { /* else it is somebody's */
+        if (0 == lib.count(old, ADDED)) { /* else it is in use */
             lib.base_free(old);
         }
         old = NULL;

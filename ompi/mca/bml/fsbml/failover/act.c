@@ -98,7 +98,7 @@ static void note_resumed(fsbml_framed_t *p, uint32_t rail, uint32_t count, uint6
     p->way[rail].resumed_ns = now;
 }
 
-/* Once for each failure of a rail to this peer: the job goes on, but somebody should look at a cable. A path
+/* Once for each failure of a rail to this peer: the job goes on, but a cable may need a look. A path
  * that was suspected and works after all is back before that. */
 static void tell_dead(fsbml_framed_t *p, uint32_t rail)
 {

@@ -198,7 +198,7 @@ void fsbml_framed_construct(mca_bml_fsbml_group_t *group)
 
 /* ------------------------------------------------------------------- coming in */
 
-/* Peers by their handles. None has a handle that another one had: what comes late finds nobody. */
+/* Peers by their handles. None has a handle that another one had: what comes late finds none. */
 enum { MOST_HANDLES = 65536, IN_ROW = 256 };
 typedef _Atomic(fsbml_framed_t *) row_t[IN_ROW];
 static _Atomic(row_t *) from[MOST_HANDLES / IN_ROW];
@@ -247,7 +247,7 @@ static void recv_frame(FSBML_RECV_PARAMS(btl, des))
     fsbml_framed_t *p = peer_of(handle);
     const mca_bml_fsbml_path_t *path = NULL != p ? fsbml_path_over(p->ep, btl) : NULL;
     if (NULL == path || 0 == (p->numbered & fsbml_bit(path->rail))) {
-        FSBML_VERBOSE(FSBML_V_PEER, "a frame of nobody that is known here is dropped");
+        FSBML_VERBOSE(FSBML_V_PEER, "a frame of a peer that is not known here is dropped");
         return;
     }
     fsbml_delivery_arrival_t arrival;

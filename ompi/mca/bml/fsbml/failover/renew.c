@@ -4,7 +4,7 @@
  *
  * A connection that was cut sends again in intervals that double, so after a long outage it stands still for
  * as long again. Here a dead path's network is asked four times a second, by a connection attempt of our own
- * to a port where nobody listens: any answer says that it works. Then this end ends the old connection, and
+ * to a port where nothing listens: any answer says that it works. Then this end ends the old connection, and
  * says so by another path; the peer does likewise. Once both have, the end that counts the paths has its BTL
  * make a fresh one for its next probe. So none meets what the other one's BTL has left of the old connection:
  * a fragment in the midst of which the next connection would go on. Where a firewall drops the question, the
@@ -23,7 +23,7 @@ enum {
     ASK_NS = 250000000,   /* between two questions, and two connections */
     TOLD_NS = 1000000000, /* until the peer is told again */
     LOOK_NS = 10000000,   /* and whether there is an answer */
-    NOBODY = 1,           /* the port of a service that nobody has any more (tcpmux) */
+    UNUSED_PORT = 1,      /* of a service that is out of use (tcpmux) */
 };
 
 typedef struct fsbml_renewal_t {
@@ -53,7 +53,7 @@ static void ask(fsbml_renewal_t *r, uint64_t now)
 {
     struct sockaddr_storage own = r->ends.own, peer = r->ends.peer;
     set_port(&own, 0);
-    set_port(&peer, NOBODY);
+    set_port(&peer, UNUSED_PORT);
     hang_up(r);
     r->asked_ns = now;
     r->fd = socket(own.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -1,6 +1,6 @@
 /* Copyright (c) 2026      The FSBML developers. All rights reserved. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Feedback's clock, its evidence, and who is told: see flow/flow.h. */
+/* Feedback's clock, its evidence, and what is told: see flow/flow.h. */
 
 #include "flow/flow.h"
 
@@ -109,7 +109,7 @@ static void look_at_rails(uint64_t now)
     }
 }
 
-/* Processor time of this thread, in ns: what looks cost, whoever else has the processor meanwhile. */
+/* Processor time of this thread, in ns: what looks cost, whatever else has the processor meanwhile. */
 static uint64_t used_ns(void)
 {
     struct timespec t = {.tv_sec = 0};

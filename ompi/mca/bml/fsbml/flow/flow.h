@@ -25,9 +25,9 @@ enum { FSBML_FLOW_CALM = 9216 };
 /** Once there are rails. `urgent` is called when small messages come amid bulk again, or no more. */
 void fsbml_flow_setup(void (*urgent)(bool begins));
 void fsbml_flow_teardown(void);
-/** Whoever is told of a rail that has become slower or faster for good: once for each change, `into_ns` after
- * the rails were set up, with its rates in Mbit/s. It is called from a progress function, and sends nothing.
- * One at most, any time after fsbml_flow_setup() and until fsbml_flow_teardown(). */
+/** The function that is told of a rail that has become slower or faster for good: once for each change,
+ * `into_ns` after the rails were set up, with its rates in Mbit/s. It is called from a progress function, and
+ * sends nothing. One at most, any time after fsbml_flow_setup() and until fsbml_flow_teardown(). */
 void fsbml_flow_listen(void (*changed)(uint32_t rail, uint64_t into_ns, double before_mbps,
                                        double after_mbps));
 /** Size of fragments: what a rail must have to be busy. */
@@ -91,7 +91,7 @@ static inline void fsbml_flow_reach(_Atomic uint64_t *to, uint64_t ns)
 /** Queues stay short for so long. */
 enum { FSBML_FLOW_SHORT_NS = 1000000000 };
 
-/** An urgent message is to be sent. Whoever waits for an answer has bulk to send, whatever this end sends
+/** An urgent message is to be sent. A peer that waits for an answer has bulk to send, whatever this end sends
  * next; a small message may be the last of both. */
 static inline void fsbml_flow_urgent(uint64_t now, fsbml_flow_kind_t kind)
 {

@@ -5,9 +5,9 @@
  * Pieces: a message that several rails together deliver sooner than any of them alone is sent as a piece by
  * each (`bml_fsbml_pieces`). The core decides what is cut and where (core/schedule/cut.cpp).
  *
- * - What is cut: messages up to the eager limit (of tcp 64 KiB). Longer ones are fragments, which take
- * different rails anyway (send/limits.c). For the PML nothing changes: a message is complete when all of its
- * pieces are, and arrives when all have.
+ * - What is cut: messages up to the eager limit (of tcp 64 KiB). Longer ones are fragments, which take other
+ *   rails anyway (send/limits.c). For the PML nothing changes: a message is complete when all of its pieces
+ *   are, and arrives when all have.
  * - A piece is a message of its own for send/: it is charged to its rail, offered to another one if that has
  *   no room, and may be pending. It has a header of FSBML_PIECE_HEADER bytes.
  * - Between processes of one job that both know pieces, as their hellos say.

@@ -19,8 +19,8 @@ typedef struct transfer_t {
     void *cbcontext, *cbdata;
 } transfer_t;
 
-/* With failover, who may do what to an operation: a BTL may complete it within the call that starts it, also
- * one that it then says to have refused. */
+/* With failover, which code may do what to an operation: a BTL may complete it within the call that starts
+ * it, also one that it then says to have refused. */
 typedef enum stage_t { STARTING, STARTED, COMPLETED, GIVEN_UP } stage_t;
 
 /* What the caller of an operation gave, while it waits for room or is under way. */
@@ -154,7 +154,7 @@ static void settle(operation_t *op, int status)
     }
 }
 
-/* Whether the operation is of nobody else: not started yet, nor given up. */
+/* Whether no other code has the operation: not started yet, nor given up. */
 static bool is_mine(operation_t *op, int status)
 {
     if (OPAL_LIKELY(NULL == survival.failed)) {

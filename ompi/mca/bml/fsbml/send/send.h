@@ -9,9 +9,9 @@
  * - A descriptor is made by the BTL of the chosen rail, works with that BTL only, and is freed by it: from
  *   the pseudo BTL's btl_free (send/btl.c), or after completion where the PML gave up ownership. A pending
  *   one belongs to send/held.c until a rail takes it.
- * - What its BTL refuses is freed by send/refused.c once another rail has a copy of it, and if none takes
- * one, by send/held.c, whose copy is pending; a descriptor that the PML keeps (no BTL ownership) stays the
- * PML's to free. After ERROR or UNREACH nobody frees it: tcp still has it (fsbml_refused_is_whole). With
+ * - What its BTL refuses is freed by send/refused.c once another rail has a copy of it, and if none takes it
+ *   by send/held.c, whose copy is pending; a descriptor that the PML keeps (no BTL ownership) stays the PML's
+ *   to free. After ERROR or UNREACH it is not freed: tcp still has it (fsbml_refused_is_whole). With
  * failover, failover/message.c frees.
  * - The rail of a message is chosen by fsbml_choose() below, which asks core/schedule/vft_scheduler.
  * - Completions, messages and errors of real BTLs reach the PML as the pseudo BTL's (send/recv.c).

@@ -300,7 +300,7 @@ void Feedback::seen(std::size_t rail, std::uint64_t now_ns, const fsbml_flow_see
     if (0 != s.looked_ns) {
         learn(rail, now_ns, seen);
     }
-    correct(rail, now_ns, transport);
+    correct(rail, now_ns, transport); // a late acknowledgement takes nothing from what is under way
     if (0 == seen.queued) {
         look_after_trials(rail, now_ns);
     }

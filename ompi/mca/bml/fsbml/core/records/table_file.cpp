@@ -74,7 +74,7 @@ bool read_rail(Words &words, fsbml_table_rail_t &rail, std::string &reason)
         return false;
     }
     rail = fsbml_table_rail_t{};
-    rail.fit.tight = true; // who writes down parameters is sure of them
+    rail.fit.tight = true; // parameters that are written down are sure
     key.copy(rail.key, key.size());
     name.copy(rail.name, name.size());
     while (words.next(word)) {

@@ -49,7 +49,7 @@ public:
     int set_model(std::size_t rail, const fsbml_loggp_t &p) noexcept;
     void scale_model(std::size_t rail, double factor) noexcept;
     void doubt(std::size_t rail, fsbml_doubt_t doubt) noexcept;
-    // Nobody has seen yet that a rail is as its model says.
+    // No look has shown yet that a rail is as its model says.
     bool is_guess(std::size_t rail) const noexcept
     {
         return 0 != (guessed_.load(std::memory_order_relaxed) >> rail & 1);
