@@ -172,3 +172,53 @@ FAKE_TEST(held_messages_take_the_next_rail)
     CHECK(1 == complete_all(2) && 111 == done.bytes);
     world_down(2);
 }
+
+/* So much sooner a peer has a whole message of 65536 bytes by the fast rail (fake_pml.h). */
+enum { SOONER_MS = 23 };
+
+static void asked(void)
+{
+    fakes_up(2);
+    fsbml_rails.group[0]->pseudo.btl_eager_limit = 65536;
+    mca_bml_base_btl_t *bml_btl = eager_of(peer_up());
+    CHECK(OMPI_SUCCESS == pml_send(bml_btl, 5000, TAG));
+}
+
+static uint32_t live(void)
+{
+    return atomic_load(&fsbml_endpoint_of_proc(peer)->live);
+}
+
+/* An answer may come behind the bulk of others: what is held does not go by a slow rail at once, whose answer
+ * is first. */
+FAKE_TEST(held_messages_wait_for_the_faster_rail)
+{
+    asked();
+    CHECK(1 == fake_answer(&fake[1], true));
+    for (unsigned ms = 1; ms <= SOONER_MS; ++ms) {
+        pass_time(1);
+        CHECK(0 == fake[0].n_sent + fake[1].n_sent && 0 == live());
+    }
+    CHECK(1 == fake_answer(&fake[0], true));
+    pass_time(1);
+    CHECK(1 == fake[0].n_sent && 3 == live() && fake_complete(&fake[0], OPAL_SUCCESS));
+    world_down(2);
+}
+
+/* ... but no longer than it may gain by that, and not for a rail that has failed, or that is no faster. */
+FAKE_TEST(held_messages_do_not_wait_for_long)
+{
+    for (int round = 0; round < 3; ++round) {
+        asked();
+        const int first = round < 2 ? 1 : 0;
+        CHECK(1 == fake_answer(&fake[first], true));
+        CHECK((round < 2 ? 0 : 1) == live());
+        if (1 == round) {
+            CHECK(fsbml_proof_failed(fsbml_endpoint_of_proc(peer), 0, "test"));
+        }
+        pass_time(0 == round ? SOONER_MS + 1 : 1);
+        CHECK(1 == fake[first].n_sent && (uint32_t) first + 1 == live());
+        CHECK(fake_complete(&fake[first], OPAL_SUCCESS) && round + 1 == done.n && 5000 == done.bytes);
+        world_down(2);
+    }
+}

@@ -83,6 +83,7 @@ FAKE_TEST(a_removed_rail_needs_a_new_proof)
     mca_bml_fsbml_endpoint_t *ep = fsbml_endpoint_of_proc(peer);
     known_procs = 1;
     CHECK(1 == fake_answer(&fake[1], true));
+    pass_time(2);
     CHECK(2 == ep->live && 3 == ep->possible);
     uint32_t early[8]; /* the answer to the question of before */
     memcpy(early, fake[0].queue[0].des->segment[0].seg_addr.pval, sizeof(early));

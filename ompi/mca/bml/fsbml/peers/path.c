@@ -4,6 +4,7 @@
  * without a lock; a thread that changes them has the endpoint's, so that no answer opens a path that is being
  * taken away. */
 
+#include <math.h>
 #include <stdio.h>
 
 #include "peers/hooks.h"
@@ -63,17 +64,52 @@ void fsbml_node_learn(const mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_pa
 
 /* ------------------------------------------------------------------------ a path's state */
 
+/* How much sooner a peer has a whole message by a faster rail that may still be answered on, in ns. An answer
+ * that comes behind the bulk of others is late, and then a slow rail's is first. */
+static uint64_t worth_waiting(const mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path)
+{
+    enum { MOST_NS = 100000000 };
+    fsbml_loggp_t own, other;
+    double least = HUGE_VAL;
+    if (!fsbml_peers_by_time() || !fsbml_sched_model(fsbml_rails.sched, path->rail, &own)) {
+        return 0;
+    }
+    uint32_t awaited = atomic_load(&ep->possible) & ~atomic_load(&ep->asleep) & ~fsbml_bit(path->rail);
+    for (; 0 != awaited; awaited &= awaited - 1) {
+        if (fsbml_sched_model(fsbml_rails.sched, (uint32_t) __builtin_ctz(awaited), &other)) {
+            least = fmin(least, other.G_ns_per_byte);
+        }
+    }
+    const double gains = (own.G_ns_per_byte - least) * (double) ep->group->pseudo.btl_eager_limit;
+    return (uint64_t) fmax(0.0, fmin(gains, MOST_NS));
+}
+
+void fsbml_path_look(mca_bml_fsbml_endpoint_t *ep)
+{
+    for (uint32_t i = 0; i < ep->n_paths; ++i) {
+        opal_mutex_lock(&ep->lock);
+        const bool waits = ep->path[i].waits;
+        opal_mutex_unlock(&ep->lock);
+        if (waits) {
+            fsbml_path_open(ep, &ep->path[i]);
+        }
+    }
+}
+
 void fsbml_path_open(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
     const uint32_t bit = fsbml_bit(path->rail);
+    const uint64_t now = fsbml_now_ns();
     opal_mutex_lock(&ep->lock);
     const uint32_t live = atomic_load(&ep->live);
-    const bool opens = !path->removed && 0 == (live & bit), comes_back = path->reported;
+    const bool comes_back = path->reported, may = !path->removed && 0 == (live & bit);
+    path->waits = may && 0 == live && !comes_back && now - ep->asked_ns < worth_waiting(ep, path);
+    const bool opens = may && !path->waits;
     if (opens) {
         path->reported = false;
         path->closed_ns = 0;
         atomic_store(&path->proved, true);
-        ep->first_live_ns = 0 == live ? fsbml_now_ns() : ep->first_live_ns;
+        ep->first_live_ns = 0 == live ? now : ep->first_live_ns;
         atomic_fetch_or(&ep->possible, bit);
         atomic_fetch_or(&ep->live, bit);
     }
@@ -101,7 +137,7 @@ void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, 
         atomic_fetch_and(&ep->asleep, ~bit);
         snprintf(path->why, sizeof(path->why), "%s", why);
         path->kind = FSBML_FAULT_OTHER;
-        path->looked = path->judged = false;
+        path->looked = path->judged = path->waits = false;
         path->closed_ns = fsbml_now_ns();
     }
     opal_mutex_unlock(&ep->lock);

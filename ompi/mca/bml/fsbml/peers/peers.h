@@ -34,6 +34,7 @@ typedef struct mca_bml_fsbml_path_t {
     _Atomic uint64_t closed_ns; /**< when it died, 0: it has not */
     _Atomic bool removed;       /**< by del_btl: an answer does not bring it back */
     uint32_t round;         /**< of questions: what was asked before the path was removed proves nothing */
+    bool waits;             /**< it has answered, but a faster one may still do so; ep->lock */
     bool to_ask, ask_again; /**< a question is to be sent, and which: its BTL had no room yet; ep->lock */
     bool owes;              /**< an answer to the peer, likewise */
     uint32_t owed_seq;      /**< its number */
@@ -204,10 +205,8 @@ void fsbml_watch_find(bool (*fn)(mca_bml_fsbml_endpoint_t *ep, void *what), void
 void fsbml_watch_rest(void);
 void fsbml_watch_fini(void);
 
-/* peers/endpoint.c: for compat/ */
-extern const fsbml_tcp_view_t fsbml_peers_tcp;
-
 /* peers/endpoint.c: peers */
+extern const fsbml_tcp_view_t fsbml_peers_tcp; /**< for compat/ */
 /** FSBML's endpoint behind a BML endpoint, or NULL if the PML has the real BTL. */
 mca_bml_fsbml_endpoint_t *fsbml_endpoint_of(mca_bml_base_endpoint_t *ep);
 /** Same for a process; does not add it. */
@@ -289,7 +288,10 @@ typedef enum { FSBML_NODE_SILENT, FSBML_NODE_ASKED, FSBML_NODE_ANSWERED } fsbml_
 fsbml_node_t fsbml_node_knows(const mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path);
 void fsbml_node_learn(const mca_bml_fsbml_endpoint_t *ep, const mca_bml_fsbml_path_t *path,
                       fsbml_node_t state);
+/** The peer has answered on it: it is live from now on, or once no faster one is worth waiting for. */
 void fsbml_path_open(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path);
+/** Opens what waits no more. */
+void fsbml_path_look(mca_bml_fsbml_endpoint_t *ep);
 /** Takes a path out of use; it is reported if it has not come back after the time-out: a connection that
  * failed from here can still come from the peer. */
 void fsbml_path_close(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path, const char *why);
@@ -358,8 +360,7 @@ typedef struct fsbml_fault_t {
     char why[FSBML_REASON_MAX]; /**< a sentence without the full stop, beginning in lower case */
 } fsbml_fault_t;
 
-/** Most that are kept. */
-enum { FSBML_FAULTS_MAX = 32 };
+enum { FSBML_FAULTS_MAX = 32 }; /**< that are kept */
 
 /** Keeps a fault, unless one of that kind is known of the same rail and nodes; counts what is beyond the
  * most. Any thread. */

@@ -3,9 +3,10 @@
 /* A path carries traffic only after its peer has answered on it.
  *
  * An endpoint asks on all of its paths as soon as it is made, and waits for nothing: what the PML sends
- * before the first answer is held. The first answer opens its path. A peer that computes does not answer, so
- * silence alone proves nothing: a path is given up only if the peer, asked once more on a live path after the
- * time-out, answers there and not here. */
+ * before the first answer is held. The first answer opens its path, unless a much faster one is asked on and
+ * may soon be answered on (peers/path.c). A peer that computes does not answer, so silence alone proves
+ * nothing: a path is given up only if the peer, asked once more on a live path after the time-out, answers
+ * there and not here. */
 
 #include <stdio.h>
 
@@ -192,6 +193,7 @@ static bool look_after(uint64_t now)
 
     for (size_t i = 0; i < n; ++i) {
         wake(ep[i], now);
+        fsbml_path_look(ep[i]);
         fsbml_ask_pending(ep[i]);
         tell_silence(ep[i], now);
         give_up_silent(ep[i], now);
