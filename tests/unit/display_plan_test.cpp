@@ -64,7 +64,7 @@ TEST(DisplayPlan, WithoutPiecesOneRailTakesAMessage)
 
 TEST(DisplayPlan, WhatIsNotCutHasOneRail)
 {
-    const std::vector<std::string> l = lines(plan_of({kFast, loggp(20e3, 2e3, 2e3, 0, 400.0)}));
+    const std::vector<std::string> l = lines(plan_of({kFast, loggp(20e3, 2e3, 2e3, 0, 800.0)}));
     ASSERT_EQ(l.size(), 5U);
     EXPECT_NE(l[3].find("2645.4 us  eth0"), std::string::npos) << l[3];
     EXPECT_EQ(l[3].find('%'), std::string::npos);

@@ -132,7 +132,7 @@ static number_t number[N_NUMBERS] = {
     [N_PIECES] = NUMBER(
         "pieces",
         "Whether a message of 2 KiB up to the eager limit is sent in pieces over several rails where it arrives a "
-        "quarter sooner so; not with bml_fsbml_record (0 or 1, default 1)",
+        "sixteenth sooner so; not with bml_fsbml_record (0 or 1, default 1)",
         0, 1, 1, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_ALL_EQ),
     [N_VERBOSE] = NUMBER(
         "verbose",

@@ -123,7 +123,7 @@ int fsbml_sched_choose_part(fsbml_sched_t *s, uint64_t now_ns, size_t bytes, siz
 enum { FSBML_CUT_LEAST = 2048 };
 /**
  * Cuts a message of `bytes` bytes into pieces that several rails of the mask deliver at the same time, if
- * that is sooner than any of them delivers the whole, by a quarter at least. share[i] is then what rail i
+ * that is sooner than any of them delivers the whole, by a sixteenth at least. share[i] is then what rail i
  * of the mask takes, and the result how many take a piece. 0: it goes as a whole, and share is of no use. For
  * policy arrival; `far` may be NULL. Charges nothing; lock-free, any thread.
  */

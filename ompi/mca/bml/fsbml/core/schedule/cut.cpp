@@ -21,10 +21,10 @@ constexpr std::size_t kLeast = 128;  // ... and of the message at least
 constexpr std::size_t kGranule = 64; // bytes
 
 constexpr Ticks kCopy = kTicksPerNs / 8; // a byte: the receiver puts pieces together
-// A quarter of the time must be gained that the message takes as a whole, without what it waits for others
-// anyway. Behind others also several times what pieces cost, or a quarter of all: in a stream of short
+// A sixteenth of the time must be gained that the message takes as a whole, without what it waits for others
+// anyway. Behind others also several times what pieces cost, or a sixteenth of all: in a stream of short
 // messages rails are busy anyway, and the processors have no time to give away.
-constexpr Ticks kWorth = 4;
+constexpr Ticks kWorth = 16;
 constexpr Ticks kTolls = 8;
 // What a further piece costs at either end besides its own overheads: it is made, found, and waited for.
 constexpr Ticks kPiece = 2000 * kTicksPerNs;
