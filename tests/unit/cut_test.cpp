@@ -90,6 +90,22 @@ TEST(Cut, ALittleGainIsNone)
     EXPECT_EQ(cut(s.get(), kMessage, 3).pieces, 2U) << "a tenth";
     const SchedPtr slower = make_sched({kFast, loggp(20e3, 2e3, 2e3, 3e3, 800.0)});
     EXPECT_EQ(cut(slower.get(), kMessage, 3).pieces, 0U) << "a twentieth";
+    EXPECT_EQ(cut(s.get(), 16384, 3).pieces, 2U) << "a tenth, some 50 us";
+    EXPECT_EQ(cut(s.get(), 6144, 3).pieces, 0U) << "a tenth, some 20 us";
+    const auto behind = [](std::size_t messages, std::size_t bytes) {
+        const SchedPtr busy = make_sched({kFast, kSlow});
+        for (std::size_t i = 0; i < messages; ++i) {
+            fsbml_sched_charge(busy.get(), 0, kNow, bytes);
+        }
+        return cut(busy.get(), bytes, 3).pieces;
+    };
+    EXPECT_EQ(behind(1, 6144), 2U) << "what the slow rail does meanwhile is gained as well";
+    EXPECT_EQ(behind(2, 4096), 0U);
+    EXPECT_EQ(behind(3, 4096), 2U);
+    EXPECT_EQ(behind(3, 3072), 0U);
+    constexpr fsbml_loggp_t gigabit = loggp(20e3, 2e3, 2e3, 3e3, 8.0);
+    EXPECT_EQ(cut(make_sched({gigabit, gigabit}).get(), 6144, 3).pieces, 2U) << "some 20 us, but a quarter";
+    EXPECT_EQ(cut(make_sched({gigabit, gigabit}).get(), 4096, 3).pieces, 0U) << "less than that";
 }
 
 // What a message waits for anyway does not make a gain smaller; but for a gain of some 50 us a queue is not

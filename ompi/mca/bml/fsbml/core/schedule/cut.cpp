@@ -21,11 +21,12 @@ constexpr std::size_t kLeast = 128;  // ... and of the message at least
 constexpr std::size_t kGranule = 64; // bytes
 
 constexpr Ticks kCopy = kTicksPerNs / 8; // a byte: the receiver puts pieces together
-// A sixteenth of the time must be gained that the message takes as a whole, without what it waits for others
-// anyway. Behind others also several times what pieces cost, or a sixteenth of all: in a stream of short
-// messages rails are busy anyway, and the processors have no time to give away.
-constexpr Ticks kWorth = 16;
-constexpr Ticks kTolls = 8;
+// What must be gained: a sixteenth of the time that the message takes as a whole, without what it waits for
+// others anyway; and several times what pieces cost, twice as many behind others, or a quarter of all: in a
+// stream of short messages rails are busy anyway, and the processors have no time to give away.
+constexpr Ticks kLittle = 16;
+constexpr Ticks kMuch = 4;
+constexpr Ticks kTolls = 4;
 // What a further piece costs at either end besides its own overheads: it is made, found, and waited for.
 constexpr Ticks kPiece = 2000 * kTicksPerNs;
 
@@ -85,8 +86,10 @@ std::size_t Scheduler::cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_
         const auto rail = static_cast<std::size_t>(__builtin_ctz(left));
         wait = std::min(wait, delivery(rail, vft[rail], bytes) - delivery(rail, now, bytes));
     }
-    const Ticks own = (whole - wait) / kWorth;
-    const Ticks cost = kCopy * bytes + std::max(own, std::min(whole / kWorth, kTolls * toll));
+    const Ticks own = whole - wait;
+    const Ticks queue = fsbml::backlog(vft[first], now, beyond);
+    const Ticks tolls = kTolls * toll + std::min(queue / kLittle, kTolls * toll);
+    const Ticks cost = kCopy * bytes + std::max(own / kLittle, std::min(whole / kMuch, tolls));
     const Ticks limit = whole > cost ? whole - cost : 0;
     const std::size_t least = std::max(kGranule, bytes / kLeast);
     for (std::uint32_t left = rails & ~(std::uint32_t{1} << first); 0 != left; left &= left - 1) {
