@@ -99,8 +99,8 @@ void fsbml_path_look(mca_bml_fsbml_endpoint_t *ep)
 void fsbml_path_open(mca_bml_fsbml_endpoint_t *ep, mca_bml_fsbml_path_t *path)
 {
     const uint32_t bit = fsbml_bit(path->rail);
-    const uint64_t now = fsbml_now_ns();
     opal_mutex_lock(&ep->lock);
+    const uint64_t now = fsbml_now_ns(); /* not before it was asked, by another thread */
     const uint32_t live = atomic_load(&ep->live);
     const bool comes_back = path->reported, may = !path->removed && 0 == (live & bit);
     path->waits = may && 0 == live && !comes_back && now - ep->asked_ns < worth_waiting(ep, path);

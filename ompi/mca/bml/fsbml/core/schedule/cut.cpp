@@ -22,8 +22,8 @@ constexpr std::size_t kGranule = 64; // bytes
 
 constexpr Ticks kCopy = kTicksPerNs / 8; // a byte: the receiver puts pieces together
 // What must be gained: a sixteenth of the time that the message takes as a whole, without what it waits for
-// others anyway; and several times what pieces cost, twice as many behind others, or a quarter of all: in a
-// stream of short messages rails are busy anyway, and the processors have no time to give away.
+// others anyway; and several times what pieces cost, up to twice as many behind a queue, or a quarter of all:
+// in a stream of short messages rails are busy anyway, and the processors have no time to give away.
 constexpr Ticks kLittle = 16;
 constexpr Ticks kMuch = 4;
 constexpr Ticks kTolls = 4;
@@ -76,7 +76,8 @@ std::size_t Scheduler::cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_
         whole = std::min(whole, then);
     }
     const std::uint64_t steps = byte_steps(bytes);
-    if (passes_at_once(models_.row(steps)[first], fsbml::backlog(vft[first], now, beyond), steps)) {
+    const Ticks queue = fsbml::backlog(vft[first], now, beyond);
+    if (passes_at_once(models_.row(steps)[first], queue, steps)) {
         return 0;
     }
     // The processors at both ends do one piece after the other.
@@ -87,7 +88,6 @@ std::size_t Scheduler::cut(std::uint64_t now_ns, std::size_t bytes, std::uint32_
         wait = std::min(wait, delivery(rail, vft[rail], bytes) - delivery(rail, now, bytes));
     }
     const Ticks own = whole - wait;
-    const Ticks queue = fsbml::backlog(vft[first], now, beyond);
     const Ticks tolls = kTolls * toll + std::min(queue / kLittle, kTolls * toll);
     const Ticks cost = kCopy * bytes + std::max(own / kLittle, std::min(whole / kMuch, tolls));
     const Ticks limit = whole > cost ? whole - cost : 0;
